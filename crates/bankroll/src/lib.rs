@@ -19,6 +19,7 @@ mod hand;
 mod help_layout;
 mod init;
 mod journal;
+mod keys;
 mod location;
 mod migrate_books;
 mod nodes;
@@ -78,6 +79,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Bench(command) => bench::run(command, json).map(|()| Exit::Ok),
         Command::Hand(command) => hand::run(&command, json),
         Command::Signer(command) => signer::run(&command, json),
+        Command::Keys(command) => keys::run(&command, json),
         Command::Chain(args) => chain::run(&args, json),
         Command::Completions(args) => completions::run(&args, json),
     }

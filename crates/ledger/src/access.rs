@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AccountKind, AccountName, Name, Namespace, Scope, Side};
 
+/// How the keys of a server's developer begin.
+const DEVELOPER_KEYS: &str = "developer/";
+/// How the keys of an operator begin; the name and a slash follow.
+const ADMIN_KEYS: &str = "admin/";
+
 /// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,12 +162,22 @@ impl Principal {
     pub fn may_use_key(&self, namespace: Namespace, scope: &Scope, text: &str) -> bool {
         let own = |server: &Name| matches!(scope, Scope::Server(of) if of == server);
         match self {
-            Self::GameServer(server) | Self::Developer(server) => namespace == Namespace::Client && own(server),
+            Self::GameServer(server) => {
+                let is_foreign = text.starts_with(DEVELOPER_KEYS) || text.starts_with(ADMIN_KEYS);
+                namespace == Namespace::Client && own(server) && !is_foreign
+            }
+            Self::Developer(server) => {
+                namespace == Namespace::Client && own(server) && text.starts_with(DEVELOPER_KEYS)
+            }
             Self::User(wallet) => {
                 let mine = text.strip_prefix(wallet.as_str()).is_some_and(|rest| rest.starts_with('/'));
                 namespace == Namespace::Player && mine && matches!(scope, Scope::Server(_))
             }
-            Self::Admin(_) => namespace == Namespace::Client,
+            Self::Admin(person) => {
+                let mine = text.strip_prefix(ADMIN_KEYS).and_then(|rest| rest.strip_prefix(person.as_str()));
+                let mine = mine.is_some_and(|rest| rest.starts_with('/'));
+                matches!(namespace, Namespace::Client | Namespace::Registry) && mine
+            }
             Self::Indexer => namespace == Namespace::Deposits,
             Self::Tables => namespace == Namespace::Tables,
             Self::System => !matches!(namespace, Namespace::Client | Namespace::Player),

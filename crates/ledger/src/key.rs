@@ -12,7 +12,7 @@ pub const KEY_BYTES_MAX: usize = 255;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Namespace {
-    /// Game servers, developers, operators.
+    /// Game servers, developers, operators; texts that begin with `developer/` and `admin/` are not a game server's.
     Client,
     /// Credits and reversals of deposits.
     Deposits,
@@ -26,11 +26,21 @@ pub enum Namespace {
     System,
     /// Players; each may use the keys that begin with their own wallet and a slash.
     Player,
+    /// Changes of the registry, and nonces that count once.
+    Registry,
 }
 
 impl Namespace {
-    pub const ALL: [Self; 7] =
-        [Self::Client, Self::Deposits, Self::Payouts, Self::Tables, Self::Hot, Self::System, Self::Player];
+    pub const ALL: [Self; 8] = [
+        Self::Client,
+        Self::Deposits,
+        Self::Payouts,
+        Self::Tables,
+        Self::Hot,
+        Self::System,
+        Self::Player,
+        Self::Registry,
+    ];
 }
 
 /// An idempotency key: unique within its namespace and scope.

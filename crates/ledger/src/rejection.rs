@@ -12,7 +12,8 @@ pub enum Rejection {
     // Form: checked without the books. Not remembered.
     #[error("the idempotency key must have 1 to 255 bytes and no control characters")]
     KeyMalformed,
-    #[error("a request has 1 to 16 legs")]
+    /// A request without legs is legal only if it has facts: an act that moves no money.
+    #[error("a request has 1 to 16 legs, or facts alone")]
     LegsOutOfRange,
     #[error("an amount of zero moves nothing")]
     AmountZero,
@@ -23,12 +24,15 @@ pub enum Rejection {
     #[error("a reference, fact or event of the request is malformed or too large")]
     FactMalformed,
 
-    // The request as a whole. The first four are not remembered.
+    // The request as a whole. The first five are not remembered.
     /// The key is in a namespace or scope of another principal.
     #[error("the principal may not use keys of this namespace and scope")]
     KeyNotAllowed,
     #[error("an override needs the confirmation of a second operator")]
     NotConfirmed,
+    /// Money that only the system frees would stay held for ever without a payout that ends.
+    #[error("a hold that only the system frees must name its payout intent")]
+    HoldNeedsIntent,
     #[error("the idempotency key was used for another request")]
     KeyReused,
     #[error("the server is paused")]
@@ -77,7 +81,7 @@ pub enum Rejection {
 
 impl Rejection {
     /// Every rejection, in the order of the enum.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::KeyMalformed,
         Self::LegsOutOfRange,
         Self::AmountZero,
@@ -85,6 +89,7 @@ impl Rejection {
         Self::FactMalformed,
         Self::KeyNotAllowed,
         Self::NotConfirmed,
+        Self::HoldNeedsIntent,
         Self::KeyReused,
         Self::ServerPaused,
         Self::AccountNotFound,
@@ -123,6 +128,7 @@ impl Rejection {
             Self::FactMalformed => "fact_malformed",
             Self::KeyNotAllowed => "key_not_allowed",
             Self::NotConfirmed => "not_confirmed",
+            Self::HoldNeedsIntent => "hold_needs_intent",
             Self::KeyReused => "key_reused",
             Self::ServerPaused => "server_paused",
             Self::AccountNotFound => "account_not_found",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     Account, AccountId, AccountName, Asset, AssetId, Books, GuardFailure, PastTransfer, Record, Rejection, Request,
-    Seq, Time, Verdict, decide,
+    Seq, Time, Verdict, decide_checked,
 };
 
 /// Books that grow record by record, with every account in memory.
@@ -110,10 +110,10 @@ impl Replay {
             }
         }
         let again = if request.facts.is_empty() {
-            decide(&self.books, request, seq, at)
+            decide_checked(&self.books, request, seq, at)
         } else {
             // Whether a guard passed depends on the flows' tables at that time, which the journal does not have.
-            decide(&self.books, &Request { facts: Vec::new(), ..request.clone() }, seq, at)
+            decide_checked(&self.books, &Request { facts: Vec::new(), ..request.clone() }, seq, at)
         };
         let guarded = request.facts.iter().any(|fact| fact.otherwise == GuardFailure::Conflict);
         let follows = match (verdict, &again) {

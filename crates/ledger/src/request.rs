@@ -36,7 +36,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// One to sixteen legs, of any kind.
+    /// One to sixteen legs, of any kind; none for an act that records facts and moves no money.
     Legs(Vec<Leg>),
     /// Reverses what the request at this position moved. What was spent meanwhile becomes its owner's debt.
     Reverse(Seq),
@@ -124,12 +124,26 @@ impl Request {
         if !self.principal.may_use_key(self.key.namespace, &self.key.scope, &self.key.text) {
             return Err(Rejection::KeyNotAllowed);
         }
-        match &self.principal {
-            Principal::Admin(person) if self.confirmation.as_ref().is_none_or(|yes| yes.by == *person) => {
-                Err(Rejection::NotConfirmed)
-            }
-            _ => Ok(()),
+        if let Principal::Admin(person) = &self.principal
+            && self.moves_money()
+            && self.confirmation.as_ref().is_none_or(|yes| yes.by == *person)
+        {
+            return Err(Rejection::NotConfirmed);
         }
+        if self.principal != Principal::System && self.holds_for_system() && self.references.intent.is_none() {
+            return Err(Rejection::HoldNeedsIntent);
+        }
+        Ok(())
+    }
+
+    /// Whether it can change a balance or a hold. A request without legs records facts alone.
+    fn moves_money(&self) -> bool {
+        !matches!(&self.action, Action::Legs(legs) if legs.is_empty())
+    }
+
+    fn holds_for_system(&self) -> bool {
+        let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
+        matches!(&self.action, Action::Legs(legs) if legs.iter().any(for_system))
     }
 
     fn check_form(&self) -> Result<(), Rejection> {
@@ -137,7 +151,7 @@ impl Request {
             return Err(Rejection::KeyMalformed);
         }
         if let Action::Legs(legs) = &self.action {
-            if !(1..=LEGS_MAX).contains(&legs.len()) {
+            if legs.len() > LEGS_MAX || (legs.is_empty() && self.facts.is_empty()) {
                 return Err(Rejection::LegsOutOfRange);
             }
             if legs.iter().any(|leg| leg.amount().is_some_and(Amount::is_zero)) {

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use k256::ecdsa::VerifyingKey;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha3::{Digest, Keccak256};
 
@@ -31,11 +32,25 @@ impl Address {
         Self(bytes)
     }
 
+    /// The address of a key.
+    #[must_use]
+    pub fn of(key: &VerifyingKey) -> Self {
+        let point = key.to_encoded_point(false);
+        let coordinates = point.as_bytes().get(1..).and_then(|bytes| bytes.try_into().ok());
+        Self::of_public_key(coordinates.expect("an uncompressed point has 65 bytes"))
+    }
+
     /// The text without a checksum, `0x` and lowercase digits: how wallets are named in the books, and how nodes are
     /// asked.
     #[must_use]
     pub fn lower_hex(&self) -> String {
         format!("0x{}", hex::encode(self.0))
+    }
+}
+
+impl From<Address> for alloy_primitives::Address {
+    fn from(address: Address) -> Self {
+        Self(address.0.into())
     }
 }
 

@@ -17,6 +17,8 @@
 //! | what can be ordered | [`Order`], [`Meaning`], [`Slot`], [`Gas`], [`Price`] |
 //! | messages | [`SignerRequest`], [`SignerAnswer`], [`MemoryHead`], [`frame`] |
 //! | refusals | [`SignerRefusal`] |
+//! | addresses derived from a public key | [`ExtendedPublicKey`] |
+//! | what wallets sign for the Funds API | [`typed_data`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
@@ -24,19 +26,22 @@
 
 mod address;
 pub mod canonical;
+mod extended_key;
 pub mod frame;
 mod gas;
 mod head;
 mod message;
 mod order;
 mod refusal;
+pub mod typed_data;
 
 pub use address::{Address, AddressError};
 pub use canonical::{MalformedMessage, OrderDigest};
+pub use extended_key::{DERIVATION_INDEX_END, ExtendedKeyError, ExtendedPublicKey};
 pub use frame::FRAME_BYTES_MAX;
 pub use gas::{Gas, Price};
 pub use head::{MemoryHead, MemoryId};
-pub use message::{APPROVALS_MAX, Approval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
+pub use message::{APPROVALS_MAX, SignedApproval, SignedTransaction, SignerAnswer, SignerRequest, SignerStatus};
 pub use order::{ChainId, IntentId, Meaning, Order, OrderId, Slot};
 pub use refusal::{SignerRefusal, StopReason};
 

@@ -13,7 +13,7 @@ pub enum SignerRequest {
     Sign {
         order: Order,
         /// Signatures over the order's digest. The signer cannot check approvals yet, and refuses orders that have any.
-        approvals: Vec<Approval>,
+        approvals: Vec<SignedApproval>,
         /// The newest head of the order's wallet that the caller has stored.
         head: MemoryHead,
     },
@@ -30,7 +30,7 @@ pub enum SignerRequest {
 
 /// An approver's signature over an order's digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
+pub struct SignedApproval {
     pub approver: Address,
     /// `r`, `s` and the recovery id.
     pub signature: Vec<u8>,

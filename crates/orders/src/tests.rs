@@ -4,10 +4,12 @@
 #![allow(clippy::arithmetic_side_effects, clippy::cast_possible_truncation, reason = "small numbers")]
 
 mod addresses;
+mod extended_keys;
 mod frames;
 mod messages;
 mod orders;
 mod prices;
+mod typed_data;
 
 use bankroll_money::{Amount, Time};
 

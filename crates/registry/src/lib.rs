@@ -1,1 +1,82 @@
-//! In preparation.
+//! The registry: chains, assets, wallets, game servers, keys, players, and who a call comes from.
+//!
+//! All of it is data, changed by calls, not configuration. Each change is an ordinary request of the ledger that moves
+//! no money: its rows are facts, so the journal's hash chain covers them and an audit reports an edit.
+//!
+//! It guarantees:
+//! - decisions are pure: from [`Registry`] in memory to [`RegistryChange`]s or a refusal with a stable code;
+//! - memory is what rows say: it changes only by what the ledger has committed;
+//! - a signed message has one effect: its nonce is a row that can be written once;
+//! - only a wallet's own signature makes it a player's;
+//! - a revoked key is dead with its sessions from the commit of its revocation on.
+//!
+//! It deliberately does not know: HTTP, balances, how chains are read, private keys (the signer has them).
+//!
+//! | to learn | read |
+//! | --- | --- |
+//! | what is registered | [`RegisteredServer`], [`ServerKey`], [`ServerAccount`], [`RegisteredWallet`], [`CustodyKey`] |
+//! | looking it up | [`Registry`] |
+//! | changing it | [`RegistryChange`], [`change_request`], [`ChainDraft`] and the other drafts |
+//! | registration, sessions by signature | [`decide_registration`], [`decide_session`] |
+//! | session tokens | [`SessionKeys`], [`Caller`] |
+//! | players | [`SignInMessage`], [`decide_sign_in`], [`decide_link`] |
+//! | the tables | [`REGISTRY`], `migrations/` |
+
+#![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
+
+mod chain;
+mod change;
+mod custody;
+mod decisions;
+mod entry;
+mod history;
+mod nonce;
+mod owner_key;
+mod player;
+mod random;
+mod refusal;
+mod registration;
+mod registry;
+mod server;
+mod server_account;
+mod server_key;
+mod session;
+mod sign_in;
+mod spend;
+mod treasury;
+mod wallet;
+
+pub use chain::{RegisteredAsset, RegisteredChain};
+pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
+pub use custody::{CustodyKey, ExtendedKey, ExtendedKeyError};
+pub use decisions::{
+    AssetDraft, ChainDraft, CustodyKeyDraft, RegistryDecision, ServerKeyDraft, ServerKeyUpdate, TreasuryDraft,
+    WalletDraft,
+};
+pub use entry::RegistryError;
+pub use history::{RecordedChange, recorded_change, recorded_changes, server_versions};
+pub use nonce::{NoncePurpose, NonceText, UsedNonce};
+pub use owner_key::OwnerKey;
+pub use player::{PlayerWallet, RegisteredPlayer, SignInProof, WalletEvidence};
+pub use random::{NoEntropy, random_bytes};
+pub use refusal::RegistryRefusal;
+pub use registration::{
+    AHEAD_MAX_SECONDS, EXIT_HOLD_MS_MAX, RegistrationContext, RegistrationDecision, RegistrationRefusal,
+    RegistrationTerms, SKEW_SECONDS, SessionOpening, SessionTerms, decide_registration, decide_session,
+    server_accounts,
+};
+pub use registry::{REGISTRY, Registry};
+pub use server::{Pauses, RegisteredServer, ServerStatus, ServerTerms};
+pub use server_account::{ServerAccount, ServerAccountStatus};
+pub use server_key::{KeyBounds, KeyStanding, ServerKey};
+pub use session::{
+    Caller, RevokedSession, SESSION_LIFETIME, SessionClaims, SessionId, SessionKeys, SessionRefusal, SessionSecret,
+    SessionToken, as_developer,
+};
+pub use sign_in::{
+    ContractCheck, MESSAGE_BYTES_MAX, NONCE_LIFETIME, ProvenWallet, SIGNATURE_BYTES_MAX, SignInConfig, SignInDecision,
+    SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
+};
+pub use spend::{SpendLimitReached, SpendLimits};
+pub use treasury::TreasuryAddress;
+pub use wallet::{RegisteredWallet, UnknownWord, WalletRole};

@@ -19,8 +19,10 @@
 //! | the wallet on its chain compared with custody in the books | [`reconcile`] |
 //! | opening a player, requesting a payout | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
+//! | keys of game servers and of the owner | [`AuthKey`] |
 
 pub mod audit;
+mod auth_key;
 pub mod config;
 pub mod flows;
 mod log;
@@ -29,5 +31,6 @@ pub mod requests;
 mod scrub_file;
 pub mod serve;
 
+pub use auth_key::{AuthKey, AuthKeyError, OWNER_KEY_FILE};
 pub use log::NodeLog;
 pub use scrub_file::{SCRUB_FILE, ScrubRecord};

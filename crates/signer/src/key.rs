@@ -37,7 +37,7 @@ impl LocalKey {
     /// Zero, or a number outside the group.
     pub fn from_bytes(secret: &Zeroizing<[u8; 32]>) -> Result<Self, InvalidKey> {
         let signing = SigningKey::from_slice(secret.as_slice()).map_err(|_| InvalidKey)?;
-        let address = address_of(signing.verifying_key());
+        let address = Address::of(signing.verifying_key());
         // A separate key for a separate purpose; it does not reveal the signing key.
         let sealing = Sha256::new().chain_update(b"bankroll signer seal 1\0").chain_update(secret.as_slice());
         Ok(Self { signing, sealing: Zeroizing::new(sealing.finalize().into()), address })
@@ -56,7 +56,7 @@ impl LocalKey {
         let (signature, recovery) = self.signing.sign_prehash_recoverable(hash).map_err(|_| SigningFault)?;
         let recovered = VerifyingKey::recover_from_prehash(hash, &signature, recovery).map_err(|_| SigningFault)?;
         let sound =
-            address_of(&recovered) == self.address && signature.normalize_s().is_none() && !recovery.is_x_reduced();
+            Address::of(&recovered) == self.address && signature.normalize_s().is_none() && !recovery.is_x_reduced();
         let (r, s) = signature.split_bytes();
         sound.then_some(KeySignature { r: r.into(), s: s.into(), odd: recovery.is_y_odd() }).ok_or(SigningFault)
     }
@@ -83,10 +83,4 @@ impl fmt::Debug for LocalKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LocalKey({})", self.address)
     }
-}
-
-fn address_of(key: &VerifyingKey) -> Address {
-    let point = key.to_encoded_point(false);
-    let coordinates = point.as_bytes().get(1..).and_then(|bytes| bytes.try_into().ok());
-    Address::of_public_key(coordinates.expect("an uncompressed point has 65 bytes"))
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use bankroll_money::Time;
 use bankroll_orders::{
-    Address, Approval, IntentId, MemoryHead, Order, SignedTransaction, SignerAnswer, SignerRefusal, SignerRequest,
-    SignerStatus, StopReason,
+    Address, IntentId, MemoryHead, Order, SignedApproval, SignedTransaction, SignerAnswer, SignerRefusal,
+    SignerRequest, SignerStatus, StopReason,
 };
 
 use crate::{
@@ -135,7 +135,7 @@ impl Signer {
         Ok(SignerAnswer::Revoked { head: self.status(wallet).head })
     }
 
-    fn sign(&mut self, order: &Order, approvals: &[Approval], now: Time) -> Result<SignerAnswer, RequestFailure> {
+    fn sign(&mut self, order: &Order, approvals: &[SignedApproval], now: Time) -> Result<SignerAnswer, RequestFailure> {
         if !approvals.is_empty() {
             return Err(RequestFailure::Refused(SignerRefusal::ApprovalsNotUnderstood));
         }

@@ -220,7 +220,9 @@ impl Script {
         let facts = if is_deposit { vec![credited(&id, amount)] } else { Vec::new() };
         let event = Event { kind: name("deposit.credited"), resource: id, body: "{}".into() };
         let events = if is_deposit { vec![event] } else { Vec::new() };
-        Request { key, principal, confirmation: None, action, references: References::default(), facts, events }
+        let holds = matches!(&action, Action::Legs(legs) if legs.iter().any(|leg| matches!(leg, Leg::Hold { .. })));
+        let references = References { intent: holds.then(|| format!("wd-{}", key.text)), ..References::default() };
+        Request { key, principal, confirmation: None, action, references, facts, events }
     }
 }
 

@@ -64,6 +64,7 @@ pub const PURE_DEPENDENCIES: &[(&str, &str)] = &[
     ("ark-grumpkin", "a group of prime order, arithmetic only"),
     ("ark-secp256k1", "a group of prime order, arithmetic only"),
     ("ark-serialize", "bytes of points and scalars, the same on every machine"),
+    ("coins-bip32", "derivation of keys, a function of key and path"),
     ("hex", "text of bytes"),
     ("k256", "signatures, a function of key and message"),
     ("merlin", "challenges of proofs, a function of what is proven"),

@@ -4,6 +4,7 @@
 mod anvil;
 mod ethers;
 mod pokerkit;
+mod viem;
 
 use std::fs;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ struct Referee {
     install: fn(&Workspace) -> Result<()>,
 }
 
-const ALL: [Referee; 3] = [pokerkit::REFEREE, ethers::REFEREE, anvil::REFEREE];
+const ALL: [Referee; 4] = [pokerkit::REFEREE, ethers::REFEREE, viem::REFEREE, anvil::REFEREE];
 
 /// Installs the missing ones.
 pub fn ensure(workspace: &Workspace) -> Result<()> {

@@ -125,7 +125,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 /// Applies one request of these legs, under a key of the server.
 fn apply(ledger: &Ledger, principal: Principal, namespace: Namespace, legs: Vec<Leg>) {
     let key = IdempotencyKey { namespace, scope: Scope::Server("arena".parse().unwrap()), text: "a story".into() };
-    let (action, references) = (Action::Legs(legs), References::default());
+    let references = References { intent: Some("wd-1".into()), ..References::default() };
+    let action = Action::Legs(legs);
     let request =
         Request { key, principal, confirmation: None, action, references, facts: Vec::new(), events: Vec::new() };
     ledger.apply(request).unwrap().effects().unwrap();

@@ -25,8 +25,7 @@ fn the_same_key_for_something_else_is_refused() {
          k1 game_server: move alice -> world 61                      key_reused
          k1 game_server: move bob -> world 60                        key_reused
          k1 game_server: hold alice 60                               key_reused
-         k1 game_server: move alice -> world 60, make spawns/s1 a=b  key_reused
-         k1 developer: move alice -> world 60                        key_reused",
+         k1 game_server: move alice -> world 60, make spawns/s1 a=b  key_reused",
         "vault 100, world 60, alice 40",
     );
 }
@@ -78,6 +77,19 @@ fn no_other_principal_can_occupy_a_players_key() {
     );
 }
 
+/// One text, three askers of one server: three keys.
+#[test]
+fn a_game_server_its_developer_and_an_operator_cannot_occupy_each_others_keys() {
+    check(
+        "deposit d1 100 -> alice
+         k1 game_server: hold alice 1             applied h1
+         k1 admin(ann+ben): move alice -> bob 1   applied
+         k1 admin(ben+ann): move alice -> bob 1   applied
+         k1 developer: hold developer 1           insufficient_funds",
+        "vault 100, alice 98 held 1, bob 2",
+    );
+}
+
 /// Which namespaces each principal may write keys in: its own server's, another server's, and the house's scope.
 #[test]
 fn no_caller_can_occupy_a_key_of_the_system() {
@@ -89,6 +101,7 @@ fn no_caller_can_occupy_a_key_of_the_system() {
         (Namespace::Hot, "hot"),
         (Namespace::System, "system"),
         (Namespace::Player, "player"),
+        (Namespace::Registry, "registry"),
     ];
     let line = |who: &str, text: &str| {
         let (principal, _) = principal(who);
@@ -100,7 +113,10 @@ fn no_caller_can_occupy_a_key_of_the_system() {
         [may("arena"), may("rival"), may("@house")].join(" | ")
     };
     assert_eq!(line("game_server", "k1"), "client |  | ");
-    assert_eq!(line("developer", "k1"), "client |  | ");
+    assert_eq!(line("developer", "developer/k1"), "client |  | ");
+    assert_eq!(line("developer", "k1"), " |  | ");
+    assert_eq!(line("game_server", "developer/k1"), " |  | ");
+    assert_eq!(line("game_server", "admin/ann/k1"), " |  | ");
     assert_eq!(line("user(alice)", "alice/k1"), "player | player | ");
     assert_eq!(line("user(alice)", "k1"), " |  | ");
     assert_eq!(line("user(alice)", "bob/k1"), " |  | ");
@@ -108,10 +124,14 @@ fn no_caller_can_occupy_a_key_of_the_system() {
     assert_eq!(line("user(alice)", "alice"), " |  | ");
     assert_eq!(line("game_server", "alice/k1"), "client |  | ");
     assert_eq!(line("game_server(alice)", "alice/k1"), " |  | ");
-    assert_eq!(line("admin(ann+ben)", "k1"), "client | client | client");
+    let both = "client registry";
+    assert_eq!(line("admin(ann+ben)", "admin/ann/k1"), [both; 3].join(" | "));
+    for foreign in ["k1", "admin/ben/k1", "admin/ann", "admin/ann2/k1", "developer/k1"] {
+        assert_eq!(line("admin(ann+ben)", foreign), " |  | ", "{foreign}");
+    }
     assert_eq!(line("indexer", "k1"), "deposits | deposits | deposits");
     assert_eq!(line("tables", "k1"), "tables | tables | tables");
-    let systems = "deposits payouts tables hot system";
+    let systems = "deposits payouts tables hot system registry";
     assert_eq!(line("system", "k1"), [systems; 3].join(" | "));
 }
 

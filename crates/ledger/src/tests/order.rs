@@ -9,7 +9,8 @@ fn form_is_checked_before_everything_else() {
     check(
         "deposit d1 100 -> alice
          k\u{7}1 game_server:                                              key_malformed
-         k1 game_server: make Spawns/s1 state=live                         legs_out_of_range
+         k1 game_server: make Spawns/s1 state=live                         fact_malformed
+         k1 game_server:                                                   legs_out_of_range
          k1 game_server: move alice -> alice 1, move alice -> world 0      amount_zero
          k1 game_server: move alice -> alice 1, make Spawns/s1 state=live  accounts_must_differ
          k1@system game_server: move #98 -> #99 1, make Spawns/s1 a=b      fact_malformed",
@@ -30,6 +31,8 @@ fn the_request_as_a_whole_is_checked_rule_by_rule() {
 
          k9@system admin(ann): move alice -> #99 1                                         key_not_allowed
          k9 admin(ann): move alice -> #99 1, need servers/arena spawns=open                not_confirmed
+         k9 admin(ann): hold #99 1 by system without intent                                not_confirmed
+         k9 game_server: hold #99 1 by system without intent                               hold_needs_intent
          k2 game_server: move alice -> #99 1, need servers/arena spawns=open               key_reused
          k9 game_server: move alice -> #99 1, need servers/arena spawns=open               server_paused
          l0 game_server: post #99 -> #99 1                                                 account_not_found

@@ -6,7 +6,7 @@ use super::story::{Story, check};
 use crate::Rejection;
 
 /// In the order of the enum, each after a deposit of 100 for alice. A story undoes its other effects.
-const STORIES: [(Rejection, &str); 24] = [
+const STORIES: [(Rejection, &str); 25] = [
     (Rejection::KeyMalformed, "k\u{7f}1 game_server: move alice -> world 1  key_malformed"),
     (Rejection::LegsOutOfRange, "k1 game_server:  legs_out_of_range"),
     (Rejection::AmountZero, "k1 game_server: move alice -> world 0  amount_zero"),
@@ -14,6 +14,7 @@ const STORIES: [(Rejection, &str); 24] = [
     (Rejection::FactMalformed, "k1 game_server: move alice -> world 1, make Spawns/s1 state=live  fact_malformed"),
     (Rejection::KeyNotAllowed, "k1@deposits game_server: move alice -> world 1  key_not_allowed"),
     (Rejection::NotConfirmed, "k1 admin(ann): move alice -> bob 1  not_confirmed"),
+    (Rejection::HoldNeedsIntent, "k1 user(alice): hold alice 1 by system without intent  hold_needs_intent"),
     (
         Rejection::KeyReused,
         "k1 game_server: move alice -> world 101  insufficient_funds
@@ -136,7 +137,7 @@ fn verdicts_are_remembered_and_refusals_of_the_form_are_not() {
     assert_eq!(
         codes(forgotten),
         "key_malformed legs_out_of_range amount_zero accounts_must_differ fact_malformed \
-         key_not_allowed not_confirmed key_reused server_paused custody_short debt_account_not_found"
+         key_not_allowed not_confirmed hold_needs_intent key_reused server_paused custody_short debt_account_not_found"
     );
     assert_eq!(
         codes(remembered),

@@ -119,7 +119,11 @@ impl Story {
             return answer;
         }
         self.decided.insert(request.key.clone(), (request.clone(), verdict.clone()));
-        self.places.insert(request.key.text.clone(), self.next_seq());
+        let text = &request.key.text;
+        // A story names keys without the prefix of their principal.
+        let nick =
+            if matches!(request.principal, Principal::User(_)) { Some(text.as_str()) } else { text.rsplit('/').next() };
+        self.places.insert(nick.unwrap_or(text).to_owned(), self.next_seq());
         self.commit(Record::Decided { request, verdict });
         answer
     }

@@ -2,7 +2,7 @@
 
 use super::{WALLET, payout};
 use crate::{
-    APPROVALS_MAX, Approval, MemoryHead, MemoryId, SignedTransaction, SignerAnswer, SignerRefusal, SignerRequest,
+    APPROVALS_MAX, MemoryHead, MemoryId, SignedApproval, SignedTransaction, SignerAnswer, SignerRefusal, SignerRequest,
     SignerStatus, StopReason,
 };
 
@@ -11,7 +11,7 @@ fn head(count: u64) -> MemoryHead {
 }
 
 fn sign(approvals: usize) -> SignerRequest {
-    let approvals = vec![Approval { approver: WALLET, signature: vec![1; 65] }; approvals];
+    let approvals = vec![SignedApproval { approver: WALLET, signature: vec![1; 65] }; approvals];
     SignerRequest::Sign { order: payout(), approvals, head: head(9) }
 }
 

@@ -1,6 +1,6 @@
 //! The file that `bankroll init` writes: every key with its default or its given value, commented.
 
-use super::{BooksConfig, ChainConfig, GameServerConfig, NodeConfig, SetFlag};
+use super::{ApiConfig, BooksConfig, ChainConfig, GameServerConfig, NodeConfig, SetFlag};
 
 /// `bankroll.toml` with all defaults, except for the given values. They must have been loaded before, which checks them.
 pub fn commented(given: &[SetFlag]) -> String {
@@ -28,6 +28,8 @@ fn commented_defaults() -> String {
     let BooksConfig { scrub_percent, scrub_pause_s, .. } = BooksConfig::default();
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
+    let ApiConfig { listen: api_listen, metrics, audience, domain, .. } = ApiConfig::default();
+    let ApiConfig { body_max, requests_per_s, connections_max, .. } = ApiConfig::default();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
         ChainConfig::default();
     let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
@@ -77,8 +79,8 @@ scrub_pause_s = {scrub_pause_s}
 # The name is the one in this node's certificate.
 name = "{name}"
 
-# "all", or some of books,indexer,payouts. Several nodes may have "books": one holds the ledger, the others stand by.
-# Reserved, and without work today: api,notify,reconciler,drainer.
+# "all", or some of books,api,indexer,payouts. Several nodes may have "books": one holds the ledger, the others stand by.
+# Reserved, and without work today: notify,reconciler,drainer.
 roles = "{roles}"
 
 # Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is
@@ -89,6 +91,30 @@ address = ""
 # The folder with ca.pem and this node's certificate and key, relative to this file's folder: `bankroll nodes init`,
 # `add`.
 certificates = "{certificates}"
+
+[api]
+# Where the Funds API listens, and on another address its metrics; metrics = "" for none. Nodes with the role "api".
+listen = "{api_listen}"
+metrics = "{metrics}"
+
+# Certificate and key as PEM files, relative to this file's folder. Without them, put a proxy that ends TLS in front of
+# the API, unless only this machine reaches it.
+tls_certificate = ""
+tls_key = ""
+
+# The origins of web pages that may call the API from a browser, as in https://play.example; several are separated by
+# commas.
+origins = ""
+
+# The public name of this deployment. It is part of every message that callers sign, so that a signature for one
+# deployment is worth nothing at another. And the domain of the page on which players sign in with their wallets.
+audience = "{audience}"
+domain = "{domain}"
+
+# Limits: the bytes of a request's body, requests each second from one address, open connections.
+body_max = {body_max}
+requests_per_s = {requests_per_s}
+connections_max = {connections_max}
 
 [chain]
 # The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is

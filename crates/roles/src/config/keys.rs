@@ -20,7 +20,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 32] = [
+const FORMS: [(&str, ValueForm); 42] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -35,6 +35,16 @@ const FORMS: [(&str, ValueForm); 32] = [
     ("node.listen", ValueForm::Text),
     ("node.address", ValueForm::Text),
     ("node.certificates", ValueForm::Name("a folder, as in \"nodes\"")),
+    ("api.listen", ValueForm::Text),
+    ("api.metrics", ValueForm::Text),
+    ("api.tls_certificate", ValueForm::Text),
+    ("api.tls_key", ValueForm::Text),
+    ("api.origins", ValueForm::Text),
+    ("api.audience", ValueForm::Text),
+    ("api.domain", ValueForm::Text),
+    ("api.body_max", ValueForm::Whole(1_024..=67_108_864)),
+    ("api.requests_per_s", ValueForm::Whole(1..=1_000_000)),
+    ("api.connections_max", ValueForm::Whole(16..=65_536)),
     (RPC_KEY, ValueForm::Text),
     ("chain.id", ValueForm::Whole(1..=4_294_967_295)),
     ("chain.genesis", ValueForm::Text),
@@ -66,7 +76,7 @@ pub const KEYS: [&str; FORMS.len()] = {
     keys
 };
 
-pub(super) const SECTIONS: [&str; 4] = ["books", "node", "chain", "server"];
+pub(super) const SECTIONS: [&str; 5] = ["books", "node", "api", "chain", "server"];
 
 /// What is wrong with the form of a key's value.
 pub(super) fn problem(key: &str, value: &Value) -> Option<String> {

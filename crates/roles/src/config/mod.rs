@@ -3,6 +3,7 @@
 //! An unknown key is an error that says where it is and what may have been meant: a value that is silently ignored
 //! would be worse than a node that does not start.
 
+mod api;
 mod chain;
 mod database;
 mod environment;
@@ -20,6 +21,7 @@ use bankroll_terminal::Paint;
 use serde::{Deserialize, Serialize};
 
 use crate::flows;
+pub use api::ApiConfig;
 pub use chain::{ChainConfig, GameServerConfig};
 pub use database::DatabaseConfig;
 pub use file::commented;
@@ -33,6 +35,7 @@ pub use problems::ConfigError;
 pub struct Config {
     pub books: BooksConfig,
     pub node: NodeConfig,
+    pub api: ApiConfig,
     pub chain: ChainConfig,
     pub server: GameServerConfig,
 }

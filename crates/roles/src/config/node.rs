@@ -40,10 +40,9 @@ impl NodeConfig {
             (ROLES_KEY, format!("\"{}\": {what}", self.roles))
         });
         let addresses = [("node.listen", &self.listen, false), ("node.address", &self.address, true)];
-        let wrong = addresses.into_iter().filter(|(_, address, optional)| {
-            let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-            !(has_port || *optional && address.is_empty())
-        });
+        let wrong = addresses
+            .into_iter()
+            .filter(|(_, address, optional)| !(is_host_and_port(address) || *optional && address.is_empty()));
         let wrong = wrong.map(|(key, given, _)| (key, format!("\"{given}\" is not of the form host:port")));
         let listens_everywhere = self.listen.parse::<SocketAddr>().is_ok_and(|listen| listen.ip().is_unspecified());
         let nowhere = (in_database && listens_everywhere && self.address.is_empty()).then(|| {
@@ -53,6 +52,10 @@ impl NodeConfig {
         });
         alone.into_iter().chain(wrong).chain(nowhere).collect()
     }
+}
+
+pub(super) fn is_host_and_port(address: &str) -> bool {
+    address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
 fn as_text<S: Serializer>(value: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,7 +2,8 @@
 
 use bankroll_money::{Amount, Time};
 use bankroll_orders::{
-    Address, Approval, ChainId, Gas, Meaning, Order, OrderId, Price, SignerAnswer, SignerRefusal, SignerRequest, Slot,
+    Address, ChainId, Gas, Meaning, Order, OrderId, Price, SignedApproval, SignerAnswer, SignerRefusal, SignerRequest,
+    Slot,
 };
 
 use crate::world::{CHAIN, HOUR, LEGACY, NOON, PLAYER, TOKEN, World, at, cancel, key, pay, pay_token, wallet};
@@ -261,7 +262,7 @@ fn an_order_expires_and_a_clock_set_back_does_not_revive_it() {
 #[test]
 fn approvals_that_cannot_be_checked_are_not_overlooked() {
     let mut world = World::new();
-    let approvals = vec![Approval { approver: PLAYER, signature: vec![0; 65] }];
+    let approvals = vec![SignedApproval { approver: PLAYER, signature: vec![0; 65] }];
     let answer = world.answer(&SignerRequest::Sign { order: pay("wd-1", 0, 100), approvals, head: world.head });
     let refusal = SignerRefusal::ApprovalsNotUnderstood;
     assert_eq!(answer, SignerAnswer::Refused { refusal, head: Some(world.head) });

@@ -166,7 +166,9 @@ pub(super) fn request(text: &str, principal: Principal, legs: Vec<Leg>) -> Reque
         _ => Namespace::Client,
     };
     let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: text.into() };
-    let (references, facts, events) = (References::default(), Vec::new(), Vec::new());
+    let holds = legs.iter().any(|leg| matches!(leg, Leg::Hold { .. }));
+    let references = References { intent: holds.then(|| format!("wd-{text}")), ..References::default() };
+    let (facts, events) = (Vec::new(), Vec::new());
     Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }
 }
 

@@ -1,6 +1,6 @@
 //! The checks of a request that need no books.
 
-use bankroll_ledger::{Action, ColumnValue, Fact, Guard, Leg, Principal, Request};
+use bankroll_ledger::{Action, ColumnValue, Fact, Guard, Leg, Principal, Request, Settler};
 
 use super::{RejectionCode, rights};
 
@@ -9,7 +9,7 @@ pub(super) fn check(request: &Request) -> Result<(), RejectionCode> {
         return Err("key_malformed");
     }
     if let Action::Legs(legs) = &request.action {
-        if legs.is_empty() || legs.len() > 16 {
+        if (legs.is_empty() && request.facts.is_empty()) || legs.len() > 16 {
             return Err("legs_out_of_range");
         }
         if legs.iter().any(|leg| amount(leg) == Some(0)) {
@@ -25,11 +25,23 @@ pub(super) fn check(request: &Request) -> Result<(), RejectionCode> {
     if !rights::may_use_key(&request.principal, &request.key) {
         return Err("key_not_allowed");
     }
-    if let Principal::Admin(person) = &request.principal {
+    let legs = match &request.action {
+        Action::Legs(legs) => legs.as_slice(),
+        Action::Reverse(_) => &[],
+    };
+    let records_only = legs.is_empty() && matches!(request.action, Action::Legs(_));
+    if let Principal::Admin(person) = &request.principal
+        && !records_only
+    {
         let second = request.confirmation.as_ref().map(|confirmation| confirmation.by.as_str());
         if second.is_none() || second == Some(person.as_str()) {
             return Err("not_confirmed");
         }
+    }
+    let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
+    let names_no_intent = request.references.intent.is_none();
+    if legs.iter().any(for_system) && names_no_intent && !matches!(request.principal, Principal::System) {
+        return Err("hold_needs_intent");
     }
     Ok(())
 }

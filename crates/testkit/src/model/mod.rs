@@ -69,7 +69,7 @@ pub struct Model {
 pub type RejectionCode = &'static str;
 
 /// Rejections that are not recorded: form, keys of others, a pause, and what settlement must wait for.
-const NOT_RECORDED: [RejectionCode; 11] = [
+const NOT_RECORDED: [RejectionCode; 12] = [
     "key_malformed",
     "legs_out_of_range",
     "amount_zero",
@@ -77,6 +77,7 @@ const NOT_RECORDED: [RejectionCode; 11] = [
     "fact_malformed",
     "key_not_allowed",
     "not_confirmed",
+    "hold_needs_intent",
     "key_reused",
     "server_paused",
     "custody_short",

@@ -168,14 +168,22 @@ fn reaches(principal: &Principal, account: &ModelAccount) -> bool {
 pub(super) fn may_use_key(principal: &Principal, key: &IdempotencyKey) -> bool {
     let scope = key.scope.to_string();
     match principal {
-        Principal::GameServer(server) | Principal::Developer(server) => {
-            key.namespace == Namespace::Client && scope == server.as_str()
+        Principal::GameServer(server) => {
+            let foreign = ["developer/", "admin/"].iter().any(|start| key.text.starts_with(start));
+            key.namespace == Namespace::Client && scope == server.as_str() && !foreign
+        }
+        Principal::Developer(server) => {
+            let own = key.text.starts_with("developer/");
+            key.namespace == Namespace::Client && scope == server.as_str() && own
         }
         Principal::User(wallet) => {
             let own = key.text.starts_with(&format!("{wallet}/"));
             key.namespace == Namespace::Player && own && scope != "@house"
         }
-        Principal::Admin(_) => key.namespace == Namespace::Client,
+        Principal::Admin(person) => {
+            let own = key.text.starts_with(&format!("admin/{person}/"));
+            [Namespace::Client, Namespace::Registry].contains(&key.namespace) && own
+        }
         Principal::Indexer => key.namespace == Namespace::Deposits,
         Principal::Tables => key.namespace == Namespace::Tables,
         Principal::System => ![Namespace::Client, Namespace::Player].contains(&key.namespace),

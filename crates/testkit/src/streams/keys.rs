@@ -29,7 +29,12 @@ impl Stream {
             1..10 => format!("{:016x}", self.rng.u64(..)),
             _ => format!("{number:08}"),
         };
-        let text = if let Principal::User(wallet) = principal { format!("{wallet}/{text}") } else { text };
+        let text = match principal {
+            Principal::User(wallet) => format!("{wallet}/{text}"),
+            Principal::Developer(_) => format!("developer/{text}"),
+            Principal::Admin(person) => format!("admin/{person}/{text}"),
+            _ => text,
+        };
         IdempotencyKey { namespace, scope, text }
     }
 

@@ -9,7 +9,9 @@ mod keys;
 mod legs;
 mod world;
 
-use bankroll_ledger::{AccountName, AccountPolicy, Action, Asset, Confirmation, Name, Principal, Request, Roles, Seq};
+use bankroll_ledger::{
+    AccountName, AccountPolicy, Action, Asset, Confirmation, Leg, Name, Principal, Request, Roles, Seq, Settler,
+};
 use bankroll_store::Statement;
 use fastrand::Rng;
 
@@ -126,7 +128,7 @@ impl Stream {
         let server = self.one_of(&self.servers.clone());
         let principal = self.one_of(&[Principal::Indexer, Principal::GameServer(server), Principal::System]);
         let legs = (0..self.rng.usize(1..=3)).map(|_| self.plain_leg(&principal)).collect();
-        Request {
+        let mut request = Request {
             key: self.key(&principal),
             confirmation: None,
             principal,
@@ -134,6 +136,17 @@ impl Stream {
             references: self.references(),
             facts: Vec::new(),
             events: self.events(),
+        };
+        self.name_intent(&mut request);
+        request
+    }
+
+    /// A hold that only the system frees must name an intent; nearly every caller does.
+    fn name_intent(&mut self, request: &mut Request) {
+        let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
+        let needs = matches!(&request.action, Action::Legs(legs) if legs.iter().any(for_system));
+        if needs && self.chance(95) {
+            request.references.intent = Some(format!("wd-{}", self.keys_made));
         }
     }
 
@@ -153,7 +166,12 @@ impl Stream {
             return self.repeated();
         }
         let principal = self.principal();
-        let action = if self.chance(6) { self.reversal() } else { Action::Legs(self.legs(&principal)) };
+        let action = match self.rng.u32(0..100) {
+            0..6 => self.reversal(),
+            // An act that moves no money: legal if it has facts.
+            6 => Action::Legs(Vec::new()),
+            _ => Action::Legs(self.legs(&principal)),
+        };
         let mut request = Request {
             key: self.key(&principal),
             confirmation: self.confirmation(&principal),
@@ -163,6 +181,7 @@ impl Stream {
             facts: self.facts(),
             events: self.events(),
         };
+        self.name_intent(&mut request);
         if self.chance(4) {
             self.spoil(&mut request);
         }

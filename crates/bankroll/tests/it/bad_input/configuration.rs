@@ -109,6 +109,34 @@ pub const ROWS: &[Row] = &[
     ),
     Row("config check --set node.listen=nowhere", 2, "--set node.listen: \"nowhere\" is not of the form host:port"),
     Row("config check --set node.listen=a:99999", 2, "--set node.listen: \"a:99999\" is not of the form host:port"),
+    Row("config check --set api.listen=nowhere", 2, "--set api.listen: \"nowhere\" is not of the form host:port"),
+    Row("config check --set api.metrics=a:b", 2, "--set api.metrics: \"a:b\" is not of the form host:port"),
+    Row(
+        "config check --set api.listen=0.0.0.0:443 --set api.domain=play.example",
+        2,
+        "api.audience: set the name by which callers know this deployment: other machines reach it at 0.0.0.0:443",
+    ),
+    Row(
+        "config check --set api.tls_key=api.key",
+        2,
+        "api.tls_certificate: set this, too: a key is used with its certificate",
+    ),
+    Row(
+        "config check --set api.origins=*",
+        2,
+        "--set api.origins: \"*\" would let every web page call the API: name each origin, as in https://play.example",
+    ),
+    Row(
+        "config check --set api.audience=",
+        2,
+        "--set api.audience: set this to a host with an optional port, as in funds.example",
+    ),
+    Row("config check --set api.body_max=1", 2, "--set api.body_max: 1 is not a whole number from 1024 to 67108864"),
+    Row(
+        "config check --set api.requests_per_s=0",
+        2,
+        "--set api.requests_per_s: 0 is not a whole number from 1 to 1000000",
+    ),
     Row("config check --set chain.id=0", 2, "--set chain.id: 0 is not a whole number from 1 to 4294967295"),
     Row("config check --set chain.id=ten", 2, "--set chain.id: \"ten\" is not a whole number from 1 to 4294967295"),
     Row(

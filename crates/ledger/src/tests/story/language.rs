@@ -64,7 +64,11 @@ impl Story {
             }
             ["hold", nick, sum] => hold(nick, sum, None, Settler::Holder),
             ["hold", nick, sum, "until", time] => hold(nick, sum, Some(time), Settler::Holder),
-            ["hold", nick, sum, "by", "system"] => hold(nick, sum, None, Settler::System),
+            ["hold", nick, sum, "by", "system"] => {
+                request.references.intent = Some(format!("wd-{}", request.key.text));
+                hold(nick, sum, None, Settler::System)
+            }
+            ["hold", nick, sum, "by", "system", "without", "intent"] => hold(nick, sum, None, Settler::System),
             ["post", nick, "->", to, sum] => {
                 Leg::Post { hold: self.hold(nick), to: self.account(to), amount: amount(sum) }
             }
@@ -106,6 +110,8 @@ pub fn key_of(principal: &Principal, text: &str) -> IdempotencyKey {
     };
     let text = match principal {
         Principal::User(wallet) => format!("{wallet}/{text}"),
+        Principal::Developer(_) => format!("developer/{text}"),
+        Principal::Admin(person) => format!("admin/{person}/{text}"),
         _ => text.to_owned(),
     };
     IdempotencyKey { namespace, scope: Scope::Server(server), text }

@@ -1,0 +1,74 @@
+//! Opening a session by signature: a game server renews its own, an owner opens one.
+
+use bankroll_ledger::Time;
+use bankroll_orders::{Address, ChainId};
+
+use super::{RegistrationRefusal, freshness};
+use crate::{Caller, KeyStanding, NoncePurpose, NonceText, Registry, RegistryChange, UsedNonce};
+
+/// What was signed: the fields of the typed message `OpenSession`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionTerms {
+    /// `server` or `owner`.
+    pub role: String,
+    /// The server's or the owner's name.
+    pub subject: String,
+    pub audience: String,
+    pub nonce: [u8; 32],
+    /// Seconds since 1970.
+    pub expires: u64,
+}
+
+/// An accepted opening: write the changes, then issue the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionOpening {
+    pub caller: Caller,
+    pub changes: Vec<RegistryChange>,
+}
+
+/// Decides whether the signer may open a session.
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn decide_session(
+    registry: &Registry,
+    terms: &SessionTerms,
+    signer: Address,
+    chain_id: ChainId,
+    audience: &str,
+    now: Time,
+) -> Result<SessionOpening, RegistrationRefusal> {
+    if terms.audience != audience {
+        return Err(RegistrationRefusal::WrongAudience { expected: audience.to_owned() });
+    }
+    let expires_at = freshness::check(terms.expires, now)?;
+    let subject = terms.subject.parse().map_err(|_| RegistrationRefusal::Malformed { field: "subject" })?;
+    let caller = match terms.role.as_str() {
+        "server" => {
+            let key = registry.server_key(signer).ok_or(RegistrationRefusal::UnknownKey { signer })?;
+            match key.standing(now) {
+                KeyStanding::Valid => {}
+                KeyStanding::Expired => return Err(RegistrationRefusal::ExpiredKey),
+                KeyStanding::Revoked => return Err(RegistrationRefusal::RevokedKey),
+            }
+            if key.server != subject {
+                return Err(RegistrationRefusal::WrongServer { expected: key.server.clone() });
+            }
+            let chain = registry.chain(&key.chain).filter(|chain| chain.id == chain_id);
+            chain.ok_or_else(|| RegistrationRefusal::WrongChain { expected: key.chain.clone() })?;
+            Caller::GameServer(subject)
+        }
+        "owner" => match registry.owner_keys().find(|key| key.address == signer && key.owner == subject) {
+            None => return Err(RegistrationRefusal::UnknownKey { signer }),
+            Some(key) if key.revoked_at.is_some() => return Err(RegistrationRefusal::RevokedKey),
+            Some(_) => Caller::Owner(subject),
+        },
+        _ => return Err(RegistrationRefusal::Malformed { field: "role" }),
+    };
+    let nonce = NonceText::chosen_by(signer, &terms.nonce);
+    if registry.is_nonce_used(NoncePurpose::OpenSession, &nonce) {
+        return Err(RegistrationRefusal::NonceUsed);
+    }
+    let nonce = UsedNonce { purpose: NoncePurpose::OpenSession, nonce, expires_at, used_at: now };
+    Ok(SessionOpening { caller, changes: vec![RegistryChange::Nonce(nonce)] })
+}

@@ -1,0 +1,294 @@
+//! The registry in memory: what every call is decided from.
+//!
+//! It is loaded from rows when the books are opened, and changed only by [`Registry::apply`], after the ledger has
+//! committed the same changes. So memory and rows agree, and a lookup reads no database.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bankroll_ledger::{AssetId, Name, Time};
+use bankroll_orders::{Address, ChainId};
+use bankroll_store::{Migrations, Reader, columns::time};
+
+use crate::{
+    Caller, CustodyKey, KeyStanding, NoncePurpose, NonceText, OwnerKey, Pauses, PlayerWallet, RegisteredAsset,
+    RegisteredChain, RegisteredPlayer, RegisteredServer, RegisteredWallet, RegistryChange, RegistryError,
+    RevokedSession, ServerAccount, ServerKey, SessionId, TreasuryAddress, UsedNonce, entry::all,
+};
+
+/// The tables of this flow.
+pub const REGISTRY: Migrations = Migrations {
+    owner: "registry",
+    steps: &[include_str!("../migrations/0001_registry.sql")],
+    postgres: &[include_str!("../migrations/0001_registry_postgres.sql")],
+};
+
+/// Chain, address, asset.
+type AccountKey = (Name, Address, AssetId);
+
+/// Everything that is registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Registry {
+    chains: BTreeMap<Name, RegisteredChain>,
+    assets: BTreeMap<AssetId, RegisteredAsset>,
+    wallets: BTreeMap<Name, RegisteredWallet>,
+    wallet_names: BTreeMap<(Name, Address), Name>,
+    custody_keys: BTreeMap<Name, CustodyKey>,
+    servers: BTreeMap<Name, RegisteredServer>,
+    accounts: BTreeMap<AccountKey, ServerAccount>,
+    /// The address of one player at one server.
+    player_accounts: HashMap<(Name, Name), AccountKey>,
+    server_keys: BTreeMap<Address, ServerKey>,
+    treasury: BTreeMap<(Name, Address), TreasuryAddress>,
+    owner_keys: BTreeMap<Address, OwnerKey>,
+    players: HashMap<Name, RegisteredPlayer>,
+    player_wallets: HashMap<Address, PlayerWallet>,
+    nonces: BTreeMap<(NoncePurpose, NonceText), UsedNonce>,
+    revoked_sessions: BTreeMap<SessionId, RevokedSession>,
+}
+
+impl Registry {
+    /// Reads everything. Nonces and revoked sessions that have expired stay in the database.
+    ///
+    /// # Errors
+    /// If the books cannot be read, or a row is not one of this program's.
+    pub fn load(reader: &Reader, now: Time) -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Chain(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Wallet(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Server(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerAccount(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Treasury(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::OwnerKey(entry)));
+        all::<RegisteredPlayer>(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Player(entry)));
+        let sql = "SELECT wallet, player, proven_by, chain, linked_at FROM player_wallets";
+        for row in reader.rows(sql, vec![])? {
+            let table = PlayerWallet::TABLE;
+            let wallet = PlayerWallet::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
+            registry.player_wallets.insert(wallet.wallet, wallet);
+        }
+        for row in reader.rows("SELECT * FROM used_nonces WHERE expires_at > $1", vec![time(now)])? {
+            let table = UsedNonce::TABLE;
+            let nonce = UsedNonce::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
+            registry.put(RegistryChange::Nonce(nonce));
+        }
+        for row in reader.rows("SELECT * FROM revoked_sessions WHERE expires_at > $1", vec![time(now)])? {
+            let table = RevokedSession::TABLE;
+            let session = RevokedSession::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
+            registry.put(RegistryChange::RevokedSession(session));
+        }
+        Ok(registry)
+    }
+
+    /// Takes over changes that the ledger has committed.
+    pub fn apply(&mut self, changes: &[RegistryChange]) {
+        changes.iter().cloned().for_each(|change| self.put(change));
+    }
+
+    /// Drops nonces and revoked sessions that have expired: their messages and tokens are refused because of their age.
+    pub fn forget_expired(&mut self, now: Time) {
+        self.nonces.retain(|_, nonce| nonce.expires_at > now);
+        self.revoked_sessions.retain(|_, session| session.expires_at > now);
+    }
+
+    fn put(&mut self, change: RegistryChange) {
+        match change {
+            RegistryChange::Chain(entry) => drop(self.chains.insert(entry.name.clone(), entry)),
+            RegistryChange::Asset(entry) => drop(self.assets.insert(entry.asset, entry)),
+            RegistryChange::Wallet(entry) => {
+                self.wallet_names.insert((entry.chain.clone(), entry.address), entry.name.clone());
+                self.wallets.insert(entry.name.clone(), entry);
+            }
+            RegistryChange::CustodyKey(entry) => drop(self.custody_keys.insert(entry.id.clone(), entry)),
+            RegistryChange::Server(entry) => drop(self.servers.insert(entry.name.clone(), entry)),
+            RegistryChange::ServerAccount(entry) => {
+                let key = (entry.chain.clone(), entry.address, entry.asset);
+                if let Some(player) = &entry.player {
+                    self.player_accounts.insert((entry.server.clone(), player.clone()), key.clone());
+                }
+                self.accounts.insert(key, entry);
+            }
+            RegistryChange::ServerKey(entry) => drop(self.server_keys.insert(entry.address, entry)),
+            RegistryChange::Treasury(entry) => {
+                self.treasury.insert((entry.chain.clone(), entry.address), entry);
+            }
+            RegistryChange::OwnerKey(entry) => drop(self.owner_keys.insert(entry.address, entry)),
+            RegistryChange::Player(entry) => drop(self.players.insert(entry.player.clone(), entry)),
+            RegistryChange::PlayerWallet { wallet, .. } => drop(self.player_wallets.insert(wallet.wallet, wallet)),
+            RegistryChange::Nonce(nonce) => {
+                self.nonces.insert((nonce.purpose, nonce.nonce.clone()), nonce);
+            }
+            RegistryChange::RevokedSession(session) => drop(self.revoked_sessions.insert(session.session, session)),
+        }
+    }
+}
+
+/// Lookups.
+impl Registry {
+    #[must_use]
+    pub fn chain(&self, name: &Name) -> Option<&RegisteredChain> {
+        self.chains.get(name)
+    }
+
+    #[must_use]
+    pub fn chain_of_id(&self, id: ChainId) -> Option<&RegisteredChain> {
+        self.chains.values().find(|chain| chain.id == id)
+    }
+
+    pub fn chains(&self) -> impl Iterator<Item = &RegisteredChain> {
+        self.chains.values()
+    }
+
+    #[must_use]
+    pub fn asset(&self, asset: AssetId) -> Option<&RegisteredAsset> {
+        self.assets.get(&asset)
+    }
+
+    pub fn assets(&self) -> impl Iterator<Item = &RegisteredAsset> {
+        self.assets.values()
+    }
+
+    #[must_use]
+    pub fn wallet(&self, name: &Name) -> Option<&RegisteredWallet> {
+        self.wallets.get(name)
+    }
+
+    #[must_use]
+    pub fn wallet_at(&self, chain: &Name, address: Address) -> Option<&RegisteredWallet> {
+        self.wallets.get(self.wallet_names.get(&(chain.clone(), address))?)
+    }
+
+    pub fn wallets(&self) -> impl Iterator<Item = &RegisteredWallet> {
+        self.wallets.values()
+    }
+
+    #[must_use]
+    pub fn custody_key(&self, id: &Name) -> Option<&CustodyKey> {
+        self.custody_keys.get(id)
+    }
+
+    pub fn custody_keys(&self) -> impl Iterator<Item = &CustodyKey> {
+        self.custody_keys.values()
+    }
+
+    #[must_use]
+    pub fn server(&self, name: &Name) -> Option<&RegisteredServer> {
+        self.servers.get(name)
+    }
+
+    pub fn servers(&self) -> impl Iterator<Item = &RegisteredServer> {
+        self.servers.values()
+    }
+
+    /// The pauses of a server; `None` for one that is not registered.
+    #[must_use]
+    pub fn pauses(&self, server: &Name) -> Option<Pauses> {
+        self.servers.get(server).map(|entry| entry.pauses)
+    }
+
+    /// The entry of the allow-list, whatever its standing.
+    #[must_use]
+    pub fn server_key(&self, address: Address) -> Option<&ServerKey> {
+        self.server_keys.get(&address)
+    }
+
+    pub fn server_keys(&self) -> impl Iterator<Item = &ServerKey> {
+        self.server_keys.values()
+    }
+
+    /// Everything that the indexer watches, of every chain. Nothing is ever taken off this list.
+    pub fn watch_list(&self) -> impl Iterator<Item = &ServerAccount> {
+        self.accounts.values()
+    }
+
+    /// The watched addresses of a server.
+    pub fn accounts_of<'a>(&'a self, server: &Name) -> impl Iterator<Item = &'a ServerAccount> {
+        self.accounts.values().filter(move |account| account.server == *server)
+    }
+
+    /// Where a player pays to: their own address if they have one, otherwise the server's.
+    #[must_use]
+    pub fn deposit_account(&self, server: &RegisteredServer, player: &Name) -> Option<&ServerAccount> {
+        let own = self.player_accounts.get(&(server.name.clone(), player.clone()));
+        let own = own.and_then(|key| self.accounts.get(key));
+        own.or_else(|| self.accounts.get(&(server.chain.clone(), server.deposit_address, server.asset)))
+    }
+
+    /// Addresses of a chain whose payments are the operator's own capital.
+    pub fn treasury<'a>(&'a self, chain: &'a Name) -> impl Iterator<Item = Address> {
+        self.treasury_addresses()
+            .filter(move |entry| entry.chain == *chain && entry.removed_at.is_none())
+            .map(|entry| entry.address)
+    }
+
+    pub fn treasury_addresses(&self) -> impl Iterator<Item = &TreasuryAddress> {
+        self.treasury.values()
+    }
+
+    #[must_use]
+    pub(crate) fn treasury_address(&self, chain: &Name, address: Address) -> Option<&TreasuryAddress> {
+        self.treasury.get(&(chain.clone(), address))
+    }
+
+    /// The person whose key this is, unless it is revoked.
+    #[must_use]
+    pub fn owner(&self, address: Address) -> Option<&Name> {
+        self.owner_keys.get(&address).filter(|key| key.revoked_at.is_none()).map(|key| &key.owner)
+    }
+
+    pub fn owner_keys(&self) -> impl Iterator<Item = &OwnerKey> {
+        self.owner_keys.values()
+    }
+
+    #[must_use]
+    pub fn player(&self, player: &Name) -> Option<&RegisteredPlayer> {
+        self.players.get(player)
+    }
+
+    #[must_use]
+    pub fn player_wallet(&self, wallet: Address) -> Option<&PlayerWallet> {
+        self.player_wallets.get(&wallet)
+    }
+
+    /// The wallets that players have proved, in no order.
+    pub fn player_wallets(&self) -> impl Iterator<Item = &PlayerWallet> {
+        self.player_wallets.values()
+    }
+
+    /// Whose payment it is: the player who has proved, by the wallet's own signature, that it is theirs on this chain.
+    #[must_use]
+    pub fn proven_player(&self, chain: &Name, wallet: Address) -> Option<&Name> {
+        self.player_wallets.get(&wallet).filter(|proven| proven.is_proven_on(chain)).map(|proven| &proven.player)
+    }
+
+    /// Until when a player has excluded themselves, if that is still to come.
+    #[must_use]
+    pub fn excluded_until(&self, player: &Name, now: Time) -> Option<Time> {
+        self.players.get(player).filter(|entry| entry.is_excluded(now)).and_then(|entry| entry.excluded_until)
+    }
+
+    #[must_use]
+    pub fn is_nonce_used(&self, purpose: NoncePurpose, nonce: &NonceText) -> bool {
+        self.nonces.contains_key(&(purpose, nonce.clone()))
+    }
+
+    #[must_use]
+    pub fn is_session_revoked(&self, session: SessionId) -> bool {
+        self.revoked_sessions.contains_key(&session)
+    }
+
+    /// Whether the key or wallet that once proved to be this caller still does.
+    #[must_use]
+    pub fn may_still_act(&self, caller: &Caller, opened_by: Address, now: Time) -> bool {
+        match caller {
+            Caller::GameServer(server) => self
+                .server_key(opened_by)
+                .is_some_and(|key| key.server == *server && key.standing(now) == KeyStanding::Valid),
+            Caller::Player(player) => self.player_wallet(opened_by).is_some_and(|wallet| wallet.player == *player),
+            Caller::Developer(server, _) => self.server(server).is_some_and(|entry| entry.terms.developer == opened_by),
+            Caller::Owner(owner) => self.owner(opened_by) == Some(owner),
+        }
+    }
+}

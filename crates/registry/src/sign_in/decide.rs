@@ -1,0 +1,95 @@
+//! What a proven wallet may do: sign in as its player, or become one more wallet of a player.
+
+use bankroll_ledger::{Name, Time};
+
+use super::{ProvenWallet, SignInRefusal};
+use crate::{
+    Caller, NoncePurpose, PlayerWallet, RegisteredPlayer, Registry, RegistryChange, UsedNonce, WalletEvidence,
+};
+
+/// An accepted sign-in: write the changes, then issue a token for the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignInDecision {
+    pub caller: Caller,
+    pub player: Name,
+    /// Whether the wallet was seen for the first time.
+    pub is_new: bool,
+    pub changes: Vec<RegistryChange>,
+}
+
+/// Signs in with a wallet: as the player it belongs to, or as a new player.
+///
+/// # Errors
+/// If the wallet cannot be this player's.
+pub fn decide_sign_in(registry: &Registry, proven: ProvenWallet, now: Time) -> Result<SignInDecision, SignInRefusal> {
+    let known = known_wallet(registry, &proven, now)?;
+    if let Some(known) = known {
+        let player = known.player.clone();
+        let changes = vec![used(&proven, now)];
+        return Ok(SignInDecision { caller: Caller::Player(player.clone()), player, is_new: false, changes });
+    }
+    let player: Name = proven.wallet.lower_hex().parse().map_err(|_| SignInRefusal::BadSignature)?;
+    let entry = RegisteredPlayer { player: player.clone(), first_signed_in_at: now, excluded_until: None, revision: 1 };
+    let changes = vec![used(&proven, now), RegistryChange::Player(entry), link(proven, player.clone(), now)];
+    Ok(SignInDecision { caller: Caller::Player(player.clone()), player, is_new: true, changes })
+}
+
+/// Makes a wallet one more of a player who is signed in.
+///
+/// # Errors
+/// If it is another player's: a wallet never changes hands, since payments on their way would.
+pub fn decide_link(
+    registry: &Registry,
+    player: &Name,
+    proven: ProvenWallet,
+    now: Time,
+) -> Result<Vec<RegistryChange>, SignInRefusal> {
+    match known_wallet(registry, &proven, now)? {
+        Some(known) if known.player == *player => Ok(vec![used(&proven, now)]),
+        Some(_) => Err(SignInRefusal::WalletTaken),
+        None => Ok(vec![used(&proven, now), link(proven, player.clone(), now)]),
+    }
+}
+
+/// The wallet's entry, if this proof is good for it.
+fn known_wallet<'a>(
+    registry: &'a Registry,
+    proven: &ProvenWallet,
+    now: Time,
+) -> Result<Option<&'a PlayerWallet>, SignInRefusal> {
+    // The message may have been checked before another call used its nonce, while a node was asked.
+    if registry.is_nonce_used(NoncePurpose::SignIn, &proven.nonce) {
+        return Err(SignInRefusal::NonceUsed);
+    }
+    if proven.nonce_expires_at <= now {
+        return Err(SignInRefusal::NonceExpired);
+    }
+    let is_ours = registry.wallets().any(|wallet| wallet.address == proven.wallet)
+        || registry.treasury_addresses().any(|entry| entry.address == proven.wallet && entry.removed_at.is_none());
+    if is_ours {
+        return Err(SignInRefusal::OperatorsWallet);
+    }
+    let known = registry.player_wallet(proven.wallet);
+    match (known.map(|known| &known.proven_by), &proven.evidence) {
+        (Some(WalletEvidence::Contract(chain)), WalletEvidence::Contract(other)) if chain != other => {
+            Err(SignInRefusal::OtherChainsContract { chain: chain.clone() })
+        }
+        // Whoever has the key has every contract that may ever be at its address, but not the reverse.
+        (Some(WalletEvidence::Key), WalletEvidence::Contract(_)) => Err(SignInRefusal::BadSignature),
+        _ => Ok(known),
+    }
+}
+
+fn used(proven: &ProvenWallet, now: Time) -> RegistryChange {
+    RegistryChange::Nonce(UsedNonce {
+        purpose: NoncePurpose::SignIn,
+        nonce: proven.nonce.clone(),
+        expires_at: proven.nonce_expires_at,
+        used_at: now,
+    })
+}
+
+fn link(proven: ProvenWallet, player: Name, now: Time) -> RegistryChange {
+    let wallet = PlayerWallet { wallet: proven.wallet, player, proven_by: proven.evidence, linked_at: now };
+    RegistryChange::PlayerWallet { wallet, proof: proven.proof }
+}

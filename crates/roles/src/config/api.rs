@@ -1,0 +1,227 @@
+//! `[api]`: where the Funds API listens, by which name its callers know it, and what one caller may use of it.
+
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::node::is_host_and_port;
+
+/// The name of a deployment that only this machine reaches.
+const LOCAL_NAME: &str = "localhost:8640";
+
+/// `[api]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiConfig {
+    pub listen: String,
+    /// Where `/metrics` answers; empty for nowhere.
+    pub metrics: String,
+    /// PEM files, both or neither. Without them a proxy ends TLS.
+    pub tls_certificate: PathBuf,
+    pub tls_key: PathBuf,
+    /// Several are separated by commas.
+    pub origins: String,
+    /// Part of every message that callers sign: a signature for one deployment is worth nothing at another.
+    pub audience: String,
+    /// What wallets show to players who sign in, and check against the page that asks.
+    pub domain: String,
+    pub body_max: usize,
+    pub requests_per_s: u32,
+    pub connections_max: usize,
+}
+
+impl Default for ApiConfig {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8640".into(),
+            metrics: "127.0.0.1:8641".into(),
+            tls_certificate: PathBuf::new(),
+            tls_key: PathBuf::new(),
+            origins: String::new(),
+            audience: LOCAL_NAME.into(),
+            domain: LOCAL_NAME.into(),
+            body_max: 1 << 20,
+            requests_per_s: 2_000,
+            connections_max: 2_048,
+        }
+    }
+}
+
+impl ApiConfig {
+    /// The origins of web pages that may call the API from a browser.
+    pub fn origins(&self) -> Vec<String> {
+        words(&self.origins).map(str::to_owned).collect()
+    }
+
+    /// Certificate and key, if this process ends TLS itself; relative paths are relative to `base`.
+    pub fn tls(&self, base: &Path) -> Option<[PathBuf; 2]> {
+        let is_set = !self.tls_certificate.as_os_str().is_empty();
+        is_set.then(|| [base.join(&self.tls_certificate), base.join(&self.tls_key)])
+    }
+
+    /// Values that cannot work, each with what can.
+    pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut wrong = Vec::new();
+        for (key, given, optional) in [("api.listen", &self.listen, false), ("api.metrics", &self.metrics, true)] {
+            if !(is_host_and_port(given) || optional && given.is_empty()) {
+                wrong.push((key, format!("\"{given}\" is not of the form host:port")));
+            }
+        }
+        // Port 0 is a different free port for each.
+        if self.metrics == self.listen && !self.listen.ends_with(":0") {
+            wrong.push((
+                "api.metrics",
+                "the API listens there; give the metrics another port, or leave it empty".into(),
+            ));
+        }
+        match (self.tls_certificate.as_os_str().is_empty(), self.tls_key.as_os_str().is_empty()) {
+            (false, true) => wrong.push(("api.tls_key", "set this, too: a certificate is used with its key".into())),
+            (true, false) => {
+                wrong.push(("api.tls_certificate", "set this, too: a key is used with its certificate".into()));
+            }
+            _ => {}
+        }
+        wrong.extend(words(&self.origins).filter_map(origin_problem).map(|what| ("api.origins", what)));
+        for (key, name) in [("api.audience", &self.audience), ("api.domain", &self.domain)] {
+            if let Some(what) = name_problem(name) {
+                wrong.push((key, what));
+            } else if name == LOCAL_NAME && !is_loopback(&self.listen) {
+                let what = "set the name by which callers know this deployment: other machines reach it";
+                wrong.push((key, format!("{what} at {}", self.listen)));
+            }
+        }
+        wrong
+    }
+}
+
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// A browser sends scheme, host and port, and nothing else.
+fn origin_problem(origin: &str) -> Option<String> {
+    if origin == "*" {
+        return Some(
+            "\"*\" would let every web page call the API: name each origin, as in https://play.example".into(),
+        );
+    }
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_host = |host: &str| !host.is_empty() && is_name(host) && !host.contains('/');
+    let problem = "is not an origin: write scheme and host, without a path, as in https://play.example";
+    (!host.is_some_and(is_host)).then(|| format!("\"{origin}\" {problem}"))
+}
+
+/// Both names are hosts with an optional port: they are in messages that people sign.
+fn name_problem(name: &str) -> Option<String> {
+    let form = "a host with an optional port, as in funds.example";
+    if name.is_empty() {
+        return Some(format!("set this to {form}"));
+    }
+    let is_host = is_name(name) && !name.contains('/');
+    (!is_host).then(|| format!("\"{name}\" is not {form}"))
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._:[]/".contains(letter))
+}
+
+fn is_loopback(listen: &str) -> bool {
+    let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host).trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(change: impl FnOnce(&mut ApiConfig), expected: &[(&str, &str)]) {
+        let mut config = ApiConfig::default();
+        change(&mut config);
+        let problems = config.problems();
+        let problems: Vec<(&str, &str)> = problems.iter().map(|(key, what)| (*key, what.as_str())).collect();
+        assert_eq!(problems, expected);
+    }
+
+    #[test]
+    fn what_cannot_work_is_said_with_what_can() {
+        check(|_| {}, &[]);
+        check(
+            |api| api.listen = "nowhere".into(),
+            &[
+                ("api.listen", "\"nowhere\" is not of the form host:port"),
+                (
+                    "api.audience",
+                    "set the name by which callers know this deployment: other machines reach it at nowhere",
+                ),
+                (
+                    "api.domain",
+                    "set the name by which callers know this deployment: other machines reach it at nowhere",
+                ),
+            ],
+        );
+        check(|api| api.metrics = String::new(), &[]);
+        check(
+            |api| api.metrics = api.listen.clone(),
+            &[("api.metrics", "the API listens there; give the metrics another port, or leave it empty")],
+        );
+        check(|api| (api.listen, api.metrics) = ("127.0.0.1:0".into(), "127.0.0.1:0".into()), &[]);
+        check(
+            |api| api.tls_certificate = "api.pem".into(),
+            &[("api.tls_key", "set this, too: a certificate is used with its key")],
+        );
+        check(
+            |api| api.tls_key = "api.key".into(),
+            &[("api.tls_certificate", "set this, too: a key is used with its certificate")],
+        );
+        check(
+            |api| api.audience = String::new(),
+            &[("api.audience", "set this to a host with an optional port, as in funds.example")],
+        );
+        check(
+            |api| api.domain = "https://play.example/".into(),
+            &[("api.domain", "\"https://play.example/\" is not a host with an optional port, as in funds.example")],
+        );
+    }
+
+    #[test]
+    fn an_origin_is_a_scheme_and_a_host() {
+        check(|api| api.origins = "https://play.example, http://localhost:5173".into(), &[]);
+        check(
+            |api| api.origins = "play.example".into(),
+            &[(
+                "api.origins",
+                "\"play.example\" is not an origin: write scheme and host, without a path, as in https://play.example",
+            )],
+        );
+        check(
+            |api| api.origins = "https://play.example/".into(),
+            &[(
+                "api.origins",
+                "\"https://play.example/\" is not an origin: write scheme and host, without a path, as in \
+             https://play.example",
+            )],
+        );
+        check(
+            |api| api.origins = "*".into(),
+            &[(
+                "api.origins",
+                "\"*\" would let every web page call the API: name each origin, as in https://play.example",
+            )],
+        );
+    }
+
+    #[test]
+    fn a_deployment_that_others_reach_has_a_name_of_its_own() {
+        let name = "set the name by which callers know this deployment: other machines reach it at 0.0.0.0:443";
+        check(|api| api.listen = "0.0.0.0:443".into(), &[("api.audience", name), ("api.domain", name)]);
+        let named = |api: &mut ApiConfig| {
+            api.listen = "0.0.0.0:443".into();
+            (api.audience, api.domain) = ("funds.example".into(), "play.example".into());
+        };
+        check(named, &[]);
+        check(|api| api.listen = "[::1]:9000".into(), &[]);
+    }
+}
