@@ -124,11 +124,7 @@ pub async fn open(
     call.key()?;
     let NewAccountBody { player } = call.body()?;
     let asset = super::transfers::server_asset(&gate, &server)?;
-    let wallet: bankroll_orders::Address =
-        player.parse().map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "player is the address of a wallet"))?;
-    let owner: Name = wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal)?;
-    // A wallet that is one of several of a player is that player's.
-    let owner = gate.registry.player_wallet(wallet).map_or(owner, |proven| proven.player.clone());
+    let owner = player_of(&gate.registry, &player)?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
     let name = |kind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: Some(owner.clone()) };
@@ -139,6 +135,15 @@ pub async fn open(
     };
     let accounts = books.readers.read(read).await?;
     applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next: None }, false)
+}
+
+/// The player that a game server means by a wallet: one of several wallets of a player is that player's.
+pub(super) fn player_of(registry: &bankroll_registry::Registry, wallet: &str) -> Result<Name, ApiError> {
+    let wallet = super::sessions::address_of("player", wallet)?;
+    match registry.player_wallet(wallet) {
+        Some(proven) => Ok(proven.player.clone()),
+        None => wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal.into()),
+    }
 }
 
 /// Opens accounts on a thread that may block; accounts that exist stay as they are.

@@ -7,6 +7,7 @@ mod accounts;
 mod batch;
 mod deposits;
 mod documentation;
+mod exits;
 mod holds;
 mod players;
 mod records;
@@ -15,7 +16,9 @@ mod server_keys;
 mod servers;
 mod sessions;
 mod sign_in;
+mod spawns;
 mod transfers;
+mod withdrawals;
 
 use axum::Router;
 use utoipa::{OpenApi as _, openapi::OpenApi};
@@ -64,6 +67,19 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(holds::release))
         .routes(routes!(records::reverse))
         .routes(routes!(batch::batch))
+        .routes(routes!(spawns::eligibility))
+        .routes(routes!(spawns::reserve, spawns::list))
+        .routes(routes!(spawns::show))
+        .routes(routes!(spawns::commit))
+        .routes(routes!(spawns::release))
+        .routes(routes!(spawns::refund))
+        .routes(routes!(exits::exit))
+        .routes(routes!(exits::show))
+        .routes(routes!(withdrawals::of_server))
+        .routes(routes!(withdrawals::show_of_server))
+        .routes(routes!(withdrawals::request, withdrawals::of_player))
+        .routes(routes!(withdrawals::show_of_player))
+        .routes(routes!(withdrawals::request_as_developer))
         .routes(routes!(players::me))
         .routes(routes!(players::balances))
         .routes(routes!(players::deposit_address))

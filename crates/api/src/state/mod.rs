@@ -22,10 +22,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
-use bankroll_ledger::{AccountId, AccountName, Name, Time};
+use bankroll_ledger::{AccountId, AccountName, Amount, Name, Time};
 use bankroll_orders::ChainId;
 use bankroll_registry::{ContractCheck, Registry, RegistryError, SessionKeys, SignInConfig, SpendLimits, random_bytes};
+use bankroll_spawns::Spawns;
 use bankroll_store::{Clock, Ledger, Reader};
+use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::AccountNumbers;
 pub(crate) use changes::ChangeGate;
@@ -42,6 +44,10 @@ pub struct FundsSettings {
     /// The chain of signed requests of owners and players. A game server signs for the chain of its key.
     pub chain_id: ChainId,
     pub sign_in: SignInConfig,
+    /// Above which amount a payout waits for an approval.
+    pub approval: ApprovalPolicy,
+    /// How long a reservation of a spawn lasts.
+    pub spawns: Spawns,
     /// The newest block of a chain: payments to a new address count from there on.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
@@ -52,10 +58,13 @@ pub struct FundsSettings {
 pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
 
 impl FundsSettings {
+    /// Every payout waits for an approval, and no contract wallet can sign in, unless the caller sets it otherwise.
     #[must_use]
     pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
         let newest_block = Arc::new(|_: &Name| 0);
-        Self { audience: audience.to_owned(), chain_id, sign_in, newest_block, contract_answer: None }
+        let approval = ApprovalPolicy { at_once: Amount::ZERO };
+        let (audience, spawns) = (audience.to_owned(), Spawns::default());
+        Self { audience, chain_id, sign_in, approval, spawns, newest_block, contract_answer: None }
     }
 }
 
