@@ -12,6 +12,7 @@ mod holds;
 mod players;
 mod records;
 mod registry;
+mod registry_bodies;
 mod server_keys;
 mod servers;
 mod sessions;

@@ -1,13 +1,17 @@
 //! The allow-list: which key may act for which game server, and within which bounds.
 
 use axum::{extract::State, response::Response};
-use bankroll_ledger::{Amount, AssetId, Name};
+use bankroll_ledger::{Amount, AssetId};
 use bankroll_orders::Address;
 use bankroll_registry::{KeyBounds, ServerKeyDraft};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::registry::{ChangedBody, EntriesBody, changed, shown};
+use super::{
+    registry::{ChangedBody, EntriesBody, changed, shown},
+    registry_bodies::name,
+    sessions::address_of,
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, time},
@@ -71,13 +75,9 @@ pub async fn revoke(
 }
 
 fn draft(body: ServerKeyBody) -> Result<ServerKeyDraft, ApiError> {
-    let name = |field: &str, text: &str| -> Result<Name, ApiError> {
-        text.parse().map_err(|error| ApiError::with(ErrorCode::BodyInvalid, format!("{field}: {error}")))
-    };
-    let address = body.address.parse();
     let limit: Option<Amount> = body.spend_limit.as_deref().map(amount).transpose()?;
     Ok(ServerKeyDraft {
-        address: address.map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "address is no address"))?,
+        address: address_of("address", &body.address)?,
         server: name("server", &body.server)?,
         chain: name("chain", &body.chain)?,
         asset: AssetId(body.asset),

@@ -81,7 +81,7 @@ pub struct EligibilityBody {
 #[into_params(parameter_in = Query)]
 pub struct SpawnQuery {
     pub after: Option<String>,
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 

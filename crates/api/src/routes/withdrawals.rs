@@ -95,7 +95,7 @@ pub struct WithdrawalPage {
 #[into_params(parameter_in = Query)]
 pub struct WithdrawalQuery {
     pub after: Option<String>,
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 

@@ -19,7 +19,7 @@ mod signature;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicU64},
 };
 
 use bankroll_ledger::{AccountId, AccountName, Amount, Name, Time};
@@ -109,6 +109,8 @@ pub(crate) struct HeldBooks {
     pub registry: Arc<tokio::sync::RwLock<Registry>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
+    /// When expired nonces were last dropped from memory, in microseconds.
+    pub forgotten_at: AtomicU64,
 }
 
 impl Funds {
@@ -141,6 +143,7 @@ impl Funds {
             registry: Arc::new(tokio::sync::RwLock::new(registry)),
             keys,
             spend: Mutex::default(),
+            forgotten_at: AtomicU64::new(now.0),
         };
         *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(held));
         Ok(())

@@ -89,12 +89,15 @@ fn the_front_passes_requests_on_and_adds_id_and_headers() {
     let world = World::new();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&lines);
-    let config = FrontConfig { log: Arc::new(move |line| log.lock().unwrap().push(line.clone())), ..config() };
+    let config = FrontConfig { log: Some(Arc::new(move |line| log.lock().unwrap().push(line.clone()))), ..config() };
     let front = start(&world, config);
     let mut client = Client::new(front.address());
     let done = client.send(&pellets(&world, "k"), r#"{"amount": "3"}"#);
     assert_eq!((done.status, &done.json()["postings"][0]["amount"]), (200, &json!("3")), "{done:?}");
-    assert!(done.head.contains("x-request-id: req_") && done.head.contains("x-content-type-options: nosniff"), "{done:?}");
+    assert!(
+        done.head.contains("x-request-id: req_") && done.head.contains("x-content-type-options: nosniff"),
+        "{done:?}"
+    );
     let refused = client.send("GET /v1/servers/arena HTTP/1.1\r\nx-request-id: mine-1", "");
     assert_eq!((refused.status, &refused.json()["request_id"]), (401, &json!("mine-1")));
     let forged = client.send("GET /v1/time HTTP/1.1\r\nx-request-id: a b", "");
@@ -107,7 +110,12 @@ fn the_front_passes_requests_on_and_adds_id_and_headers() {
 #[test]
 fn health_documentation_and_metrics_are_there_without_a_network() {
     let world = World::new();
-    let checks = || vec![ReadyCheck { name: "books", problem: None }, ReadyCheck { name: "chain", problem: Some("far behind".into()) }];
+    let checks = || {
+        vec![
+            ReadyCheck { name: "books", problem: None },
+            ReadyCheck { name: "chain", problem: Some("far behind".into()) },
+        ]
+    };
     let gauge = MetricGauge { name: "bankroll_journal_seq", help: "The last record.", value: 7 };
     let config = FrontConfig {
         checks: Arc::new(checks),
@@ -218,7 +226,10 @@ fn a_front_elsewhere_relays_the_raw_request() {
     let lost: RelayCall = Arc::new(|_| Box::pin(async { Err(CallError::Unknown) }));
     let front = serve(config(), FrontBackend::Relay(lost)).unwrap();
     let lost = Client::new(front.address()).send(&pellets(&world, "lost"), body);
-    assert_eq!((lost.status, &lost.json()["code"], &lost.json()["retriable"]), (503, &json!("outcome_unknown"), &json!(true)));
+    assert_eq!(
+        (lost.status, &lost.json()["code"], &lost.json()["retriable"]),
+        (503, &json!("outcome_unknown"), &json!(true))
+    );
 }
 
 #[test]
@@ -237,4 +248,29 @@ fn books_that_are_not_held_are_unavailable_and_a_drain_ends() {
     assert!(client.is_closed());
     assert!(TcpStream::connect(address).is_err(), "nothing listens any more");
     assert_eq!(world.balance("arena", &funds_of("arena", "alice")).0, "1000");
+}
+
+#[test]
+fn half_open_handshakes_keep_no_caller_out() {
+    let world = World::new();
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (folder.path().join("front.pem"), folder.path().join("front.key"));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let front = start(&world, FrontConfig { connections_max: 16, tls: Some((certificate, key)), ..config() });
+    let half_open: Vec<Client> = (0..256).map(|_| Client::new(front.address())).collect();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(made.cert.der().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+    let session = rustls::ClientConnection::new(config, "localhost".try_into().unwrap()).unwrap();
+    let mut stream = rustls::StreamOwned::new(session, TcpStream::connect(front.address()).unwrap());
+    write!(stream, "GET /v1/time HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("strict-transport-security"), "{answer}");
+    assert!(front.connections() <= 16);
+    drop(half_open);
 }

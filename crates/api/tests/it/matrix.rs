@@ -52,7 +52,7 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("GET",    "/v1/servers/{server}/spawns",                     "",          [401, 200, 404, 404, 404, 200]),
     ("GET",    "/v1/servers/{server}/spawns/{spawn}",             "",          [401, 200, 404, 404, 404, 200]),
     ("POST",   "/v1/servers/{server}/spawns/{spawn}/commit",      "{}",        [401, 200, 404, 404, 404, 403]),
-    ("POST",   "/v1/servers/{server}/spawns/{spawn}/release",     "{}",        [401, 422, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/spawns/{spawn}/release",     "{}",        [401, 409, 404, 404, 404, 403]),
     ("POST",   "/v1/servers/{server}/spawns/{spawn}/refund",      "{}",        [401, 200, 404, 404, 404, 403]),
     ("POST",   "/v1/servers/{server}/exits",                      "exit",      [401, 200, 404, 404, 404, 403]),
     ("GET",    "/v1/servers/{server}/exits/{exit}",               "",          [401, 200, 404, 404, 404, 200]),
@@ -104,7 +104,8 @@ impl Resources {
     /// New ones for each question: some are used up by the first.
     fn new(world: &World, template: &str, method: &str) -> Self {
         let alice = funds_of("arena", "alice");
-        let held = world.post("arena", "/v1/servers/arena/holds", json!({ "account": alice, "amount": "2" })).expect(200);
+        let held =
+            world.post("arena", "/v1/servers/arena/holds", json!({ "account": alice, "amount": "2" })).expect(200);
         let spawn = world.post("arena", "/v1/servers/arena/spawns", json!({ "player": player("alice") })).expect(200);
         let spawn = spawn["spawn"].as_str().unwrap().to_owned();
         // A refund and a release need a spawn that is committed.
@@ -187,6 +188,8 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
 fn each_caller_gets_what_the_table_says() {
     let world = World::new();
     world.give(&funds_of("arena", "alice"), 1_000_000);
+    let stake = json!({ "account": funds_of("arena", "alice"), "amount": "1000" });
+    world.post("arena", "/v1/servers/arena/withdraw", stake).expect(200);
     let mut wrong = Vec::new();
     for (method, template, kind, expected) in TABLE {
         for ((caller, of), expected) in CALLERS.iter().zip(expected) {

@@ -34,7 +34,7 @@ fn a_place_is_reserved_committed_and_left_once() {
     end(&world, &reserved["spawn"], "commit").expect(200);
     let live = world.get("arena", "/v1/servers/arena/spawns").expect(200);
     assert_eq!(live["spawns"][0]["spawn"], reserved["spawn"]);
-    assert_eq!(end(&world, &reserved["spawn"], "release").status, 422, "its hold is settled");
+    assert_eq!(end(&world, &reserved["spawn"], "release").code(), "conflict", "it is committed");
     let exit = json!({ "exit_id": "x1", "player": player("alice"), "amount": "60", "payout": "keep", "spawn": reserved["spawn"] });
     let left = world.post("arena", "/v1/servers/arena/exits", exit.clone()).expect(200);
     let again = world.post("arena", "/v1/servers/arena/exits", exit.clone());
