@@ -1,8 +1,8 @@
 //! The shape of a body, checked on its raw bytes before any other code reads it.
 //!
 //! Two readers must not read two requests from one body: a field that occurs twice is refused, also when one of its
-//! spellings has escapes, and an array is no second spelling of an object. The depth and the number of fields are bounded,
-//! so the check takes linear time.
+//! spellings has escapes, and an array is no second spelling of an object. Depth and number of fields are bounded, so
+//! the check takes linear time.
 
 use std::borrow::Cow;
 

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount},
-    money::applied_response,
-    state::HeldBooks,
+    money::{applied_response, spend_amount, unspend},
+    state::{Gate, HeldBooks},
 };
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -35,7 +35,7 @@ pub struct NewExitBody {
     /// What leaves the world.
     pub amount: String,
     pub payout: ExitPayout,
-    /// For `auto`: where the coins go; by default the player's wallet.
+    /// For `auto`: where the coins go, a wallet of the player; by default the one in `player`.
     #[serde(default)]
     pub to: Option<String>,
     /// For `auto`: the most that the player pays for gas, out of their funds; without it the house pays.
@@ -99,17 +99,24 @@ pub async fn exit(
     let (asset, chain) = (entry.asset, entry.chain.clone());
     let body: NewExitBody = call.body()?;
     let player = player_of(&gate.registry, &body.player)?;
+    let given = address_of("player", &body.player)?;
     let order = ExitOrder::read(body, server, player, asset, chain)?;
+    check_destination(&gate, &order, given)?;
     let books = Arc::clone(&gate.books);
     if let Some(known) = known(&books, &order).await? {
         return applied_response(&known, true);
     }
     let [account, world] = ensure_accounts(&books, &order).await?;
     let request = order.request(&Intents::new(funds.settings().approval), account, world)?;
-    let pending = Intents::submit(&books.ledger, vec![request]);
+    // What is paid out is out of reach for ever: a stolen key must not empty the world at once.
+    let spent = order.payout.map_or(Ok(None), |_| spend_amount(&gate, asset, order.amount))?.zip(gate.opened_by());
+    let (now, pending) = (gate.now, Intents::submit(&books.ledger, vec![request]));
     drop(gate);
     let answers = pending?.answered().await?;
     let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
+    if let (true, Some(((asset, amount), key))) = (answer.replayed || answer.effects().is_err(), spent) {
+        unspend(&books, key, asset, amount, now);
+    }
     match answer.effects() {
         Ok(_) => applied_response(&order.body(), answer.replayed),
         // Decided before, maybe under another policy: the row says whether it is the same exit.
@@ -137,6 +144,15 @@ pub async fn show(
     drop(gate);
     let found = books.readers.read(move |reader| views::exit_of(reader, &server, &exit_id)).await?;
     applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
+}
+
+/// A game server pays a player to the player's own wallets only: the one it names, or one that they have proved.
+fn check_destination(gate: &Gate, order: &ExitOrder, given: Address) -> Result<(), ApiError> {
+    let Some((to, _)) = order.payout else { return Ok(()) };
+    if to == given || gate.registry.proven_player(&order.chain, to) == Some(&order.player) {
+        return Ok(());
+    }
+    Err(ApiError::with(ErrorCode::Forbidden, "to is none of the player's wallets"))
 }
 
 /// The exit that was made under this id, if it is the same one.

@@ -1,5 +1,5 @@
-//! The operations, one file per resource. Each handler states its documentation, so that routes and the OpenAPI document
-//! are one thing.
+//! The operations, one file per resource. Each handler states its documentation, so that routes and the OpenAPI
+//! document are one thing.
 //!
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 

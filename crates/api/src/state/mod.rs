@@ -1,8 +1,8 @@
 //! What handlers work with: the ledger while this process holds it, the registry in memory, readers, settings.
 //!
-//! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change of
-//! the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call that
-//! is enqueued after its answer.
+//! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change
+//! of the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call
+//! that is enqueued after its answer.
 //!
 //! | file | what it does |
 //! | --- | --- |

@@ -74,7 +74,10 @@ fn a_change_needs_a_sound_key() {
 #[test]
 fn a_change_of_the_registry_is_made_once() {
     let world = World::new();
-    let wallet = |name: &str| json!({ "name": name, "chain": "eip155:1337", "address": crate::world::address(name), "role": "cold" });
+    let wallet = |name: &str| {
+        let address = crate::world::address(name);
+        json!({ "name": name, "chain": "eip155:1337", "address": address, "role": "cold" })
+    };
     let first = world.post_with("olga", "/v1/registry/wallets", "k", wallet("vault"));
     let again = world.post_with("olga", "/v1/registry/wallets", "k", wallet("vault"));
     assert_eq!((first.status, again.status, again.replayed), (200, 200, true));

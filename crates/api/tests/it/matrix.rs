@@ -20,8 +20,8 @@ const CALLERS: [(&str, Option<&str>); 6] = [
 /// One operation: method, template, body, and the status for each caller
 /// (anonymous, server itself, another server, player, developer, owner).
 ///
-/// `{server}` is the arena, other variables are resources of the arena. Where a server's own body is sound but the ledger
-/// has a reason to refuse, the status of that refusal (409, 422) shows that access was granted.
+/// `{server}` is the arena, other variables are resources of the arena. Where a server's own body is sound but the
+/// ledger has a reason to refuse, the status of that refusal (409, 422) shows that access was granted.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     // Public: the proof is in the body, so a body without one is wrong for every caller.
@@ -225,8 +225,8 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 withdrawal: format!("wd-{}", "0".repeat(32)),
             };
             for server in ["arena", "nowhere"] {
-                let path = missing.path(template, server).replace("alice", "nobody").replace("known", "unknown");
-                let path = path.replace(&player("alice"), &player("nobody"));
+                let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");
+                let path = path.replace(&player("alice"), &player("stranger"));
                 let has_other_variable = template.matches('{').count() > 1 || !template.contains("{server}");
                 let exists = server == "arena" && (!has_other_variable || template.contains("{wallet}"));
                 let status = ask(&world, method, &path, *of, body(kind, &world));

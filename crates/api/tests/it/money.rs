@@ -75,7 +75,7 @@ fn a_hold_is_posted_in_part_and_released() {
 fn another_servers_account_does_not_exist() {
     let world = World::new();
     let bob = funds_of("rival", "bob");
-    let missing = funds_of("arena", "nobody");
+    let missing = funds_of("arena", "stranger");
     let ask = |from: &str| {
         let body = json!({ "from": from, "to": "arena/world/1", "amount": "1" });
         let reply = world.post("arena", "/v1/servers/arena/transfer", body);

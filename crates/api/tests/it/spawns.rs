@@ -35,7 +35,8 @@ fn a_place_is_reserved_committed_and_left_once() {
     let live = world.get("arena", "/v1/servers/arena/spawns").expect(200);
     assert_eq!(live["spawns"][0]["spawn"], reserved["spawn"]);
     assert_eq!(end(&world, &reserved["spawn"], "release").code(), "conflict", "it is committed");
-    let exit = json!({ "exit_id": "x1", "player": player("alice"), "amount": "60", "payout": "keep", "spawn": reserved["spawn"] });
+    let spawn = &reserved["spawn"];
+    let exit = json!({ "exit_id": "x1", "player": player("alice"), "amount": "60", "payout": "keep", "spawn": spawn });
     let left = world.post("arena", "/v1/servers/arena/exits", exit.clone()).expect(200);
     let again = world.post("arena", "/v1/servers/arena/exits", exit.clone());
     assert_eq!((again.replayed, &again.body), (true, &left), "the exit id decides, not the key");
@@ -155,4 +156,59 @@ fn spawns_and_payouts_race_for_the_same_money_and_never_get_more_than_there_is()
     assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 10, "1,000 are ten times 100");
     assert!(replies.iter().all(|reply| reply.status == 200 || reply.code() == "insufficient_funds"));
     assert_eq!(world.balance("arena", &funds_of("arena", "alice")), ("1000".into(), "0".into()));
+}
+
+#[test]
+fn an_exit_is_paid_to_the_players_own_wallets_only() {
+    let world = World::new();
+    let spawn = reserve(&world, "s1").expect(200);
+    end(&world, &spawn["spawn"], "commit").expect(200);
+    let exit = |to: &str, id: &str| {
+        let (player, to) = (player("alice"), address(to));
+        json!({ "exit_id": id, "player": player, "amount": "30", "payout": "auto", "to": to })
+    };
+    let stolen = world.post("arena", "/v1/servers/arena/exits", exit("mallory", "x1"));
+    assert_eq!((stolen.status, stolen.code()), (403, "forbidden"));
+    let paid = world.post("arena", "/v1/servers/arena/exits", exit("alice", "x1")).expect(200);
+    let id = paid["withdrawal"].as_str().unwrap();
+    let seen = world.get("arena", &format!("/v1/servers/arena/withdrawals/{id}")).expect(200);
+    assert_eq!(
+        (&seen["asker"], &seen["stage"]),
+        (&json!("exit"), &json!("waiting")),
+        "30 are paid without an approval"
+    );
+    world.post("alice", "/v1/me/wallets", world.sign_in_body("alice's second", "play.example")).expect(200);
+    world.post("arena", "/v1/servers/arena/exits", exit("alice's second", "x2")).expect(200);
+}
+
+#[test]
+fn a_developer_pays_out_fees_and_nothing_else() {
+    let world = World::new();
+    let signed = |account: &str| {
+        let message = Payout {
+            server: "arena".into(),
+            requestId: "d1".into(),
+            audience: AUDIENCE.into(),
+            wallet: address("dev").into(),
+            to: address("dev").into(),
+            asset: "SIM".into(),
+            amount: U256::from(150),
+            feeCap: U256::ZERO,
+            expires: world.seconds() + 300,
+        };
+        let signature = WalletSignature::by(&key("dev"), &typed_data::digest(&message, CHAIN)).unwrap();
+        json!({
+            "server": "arena", "request_id": "d1", "account": account, "wallet": address("dev"), "to": address("dev"),
+            "asset": "SIM", "amount": "150", "fee_cap": "0", "expires": message.expires,
+            "signature": signature.to_string(),
+        })
+    };
+    let path = "/v1/servers/arena/developer/withdrawals";
+    assert_eq!(world.post("dev", path, signed("funds")).code(), "body_invalid");
+    let first = world.post("dev", path, signed("developer")).expect(200);
+    assert_eq!(world.post("dev", path, signed("developer")).body, first);
+    let account = world.get("dev", "/v1/servers/arena/developer").expect(200);
+    assert_eq!((&account["balance"], &account["available"]), (&json!("200"), &json!("50")));
+    assert_eq!(world.get("dev", "/v1/servers/rival/developer").status, 200, "dev is the rival's developer, too");
+    assert_eq!(world.post("alice", path, signed("developer")).code(), "not_found");
 }

@@ -73,7 +73,7 @@ fn queries_are_strict_too() {
 #[test]
 fn an_error_names_its_request_and_its_page() {
     let world = World::new();
-    let reply = world.get("arena", "/v1/servers/arena/accounts/arena%2Ffunds%2F1%2Fnobody");
+    let reply = world.get("arena", "/v1/servers/arena/accounts/arena%2Ffunds%2F1%2Fstranger");
     assert_eq!(
         reply.body,
         json!({

@@ -293,8 +293,8 @@ impl World {
         let nonce = self.ask(Ask::new("POST", "/v1/sign-in/nonce")).expect(200);
         let issued = bankroll_api::input::show_time(Time(self.seconds() * 1_000_000));
         let text = format!(
-            "{domain} wants you to sign in with your Ethereum account:\n{}\n\nPlay.\n\nURI: https://{domain}\nVersion: 1\n\
-             Chain ID: 1337\nNonce: {}\nIssued At: {}",
+            "{domain} wants you to sign in with your Ethereum account:\n{}\n\nPlay.\n\nURI: https://{domain}\n\
+             Version: 1\nChain ID: 1337\nNonce: {}\nIssued At: {}",
             address(name),
             nonce["nonce"].as_str().unwrap(),
             issued.replace(".000000Z", "Z"),
