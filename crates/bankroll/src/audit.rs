@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use bankroll_roles::audit::{self, AuditOutcome};
-use bankroll_store::{AcceptedLoss, IndexReport, SchemaReport, StoreError};
+use bankroll_store::{AcceptedLoss, IndexReport, Location, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
 use serde_json::{Value, json};
@@ -80,6 +80,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         return Err(audit::HeadMissing { batch: *batch, journal: reader.head()? }.into());
     }
     let losses = reader.accepted_losses()?;
+    let finding = reader.finding()?;
     let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
     let assets = Assets::new(reader.assets()?);
     let moved = reader.moved()?.map(|moved| json!({ "to": moved.to, "at": moved.at }));
@@ -99,7 +100,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&json!({
             "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
             "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
-            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved,
+            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "finding": finding,
             "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
             "schema": {
                 "ok": audited.schema.differences.is_empty(), "objects": audited.schema.objects,
@@ -107,7 +108,8 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             },
         }))?;
     } else {
-        terminal::answer(&text(&audited, &assets, indexes.as_ref(), &losses))?;
+        let text = text(&audited, &assets, indexes.as_ref(), &losses, &loaded.books());
+        terminal::answer(&(text + &finding_text(finding.as_deref())))?;
     }
     Ok(match indexes {
         _ if !audited.schema.differences.is_empty() => Exit::Unsound,
@@ -121,6 +123,7 @@ fn text(
     assets: &Assets,
     indexes: Option<&Result<IndexReport, StoreError>>,
     losses: &[(u64, AcceptedLoss)],
+    books: &Location,
 ) -> String {
     let (paint, report) = (Paint::stdout(), &audited.report);
     let (records, batches) = (counted(report.rows, "record", "records"), counted(report.batches, "batch", "batches"));
@@ -141,7 +144,7 @@ fn text(
         text += &format!("  batch {batch} accepts the loss of records up to {} (batch {})\n", loss.seq, loss.batch);
         text += &format!("    by {}: {}\n", loss.by, loss.why);
     }
-    text += &schema_text(&audited.schema, paint);
+    text += &schema_text(&audited.schema, paint, books);
     match indexes {
         None => {}
         Some(Ok(found)) => {
@@ -160,16 +163,32 @@ fn text(
     text
 }
 
-/// What the operator does about a changed schema. A rebuild makes the file of a folder with every migration.
+/// An audit changes nothing, so a finding stays noted even if the audit finds nothing.
+fn finding_text(finding: Option<&str>) -> String {
+    let (paint, Some(finding)) = (Paint::stdout(), finding) else { return String::new() };
+    format!(
+        "{} a node has noted this finding, and no node opens these books: {finding}\n  {} `bankroll rebuild` with the \
+         same books.database verifies them, and lifts the finding if they are sound\n",
+        paint.bad("\u{2717}"),
+        paint.strong("fix:")
+    )
+}
+
+/// What the operator does about a changed schema, where the location is not known. A rebuild makes the file of a folder
+/// with every migration.
 pub const SCHEMA_FIX: &str =
     "of books in a folder: `bankroll rebuild` makes a new file; of a database: undo the change";
 
-fn schema_text(schema: &SchemaReport, paint: Paint) -> String {
+fn schema_text(schema: &SchemaReport, paint: Paint, books: &Location) -> String {
+    let fix = match books {
+        Location::Folder(folder) => format!("`bankroll rebuild --dir {}` makes a new file", folder.display()),
+        Location::Postgres(_) => "undo the change in the database".to_owned(),
+    };
     let mut text = match &schema.differences[..] {
         [] if schema.objects == 0 => String::new(),
         [] => format!("{} tables, indexes and triggers are what the migrations made\n", paint.good("\u{2713}")),
         differences => format!(
-            "{} the schema is not what the migrations made: {}\n  {} {SCHEMA_FIX}\n",
+            "{} the schema is not what the migrations made: {}\n  {} {fix}\n",
             paint.bad("\u{2717}"),
             differences.join("; "),
             paint.strong("fix:")

@@ -40,8 +40,7 @@ pub enum KeysCommand {
 Examples:
   bankroll keys generate --dir signer --password-file secret
   bankroll keys generate --dir signer --password-file secret --no-mnemonic
-  bankroll keys generate --dir signer --password-file secret \\
-      --mnemonic-file words     restore a seed from its 12 to 24 words
+  bankroll keys generate --password-file secret --mnemonic-file words
 
 The seed is written to DIR/seed.json, encrypted with the password. Nothing is
 overwritten. Only `signer init --seed` and `keys xpub` read the file: a signer

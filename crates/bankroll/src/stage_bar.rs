@@ -1,5 +1,6 @@
 //! The progress of a command that goes through the journal in several stages.
 
+use bankroll_roles::audit;
 use bankroll_store::AuditProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -9,7 +10,7 @@ pub struct StageBar(ProgressBar);
 impl StageBar {
     pub fn new(json: bool) -> anyhow::Result<Self> {
         let bar = if json { ProgressBar::hidden() } else { ProgressBar::no_length() };
-        bar.set_style(ProgressStyle::with_template("{msg:24} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}")?);
+        bar.set_style(style()?);
         Ok(Self(bar))
     }
 
@@ -22,4 +23,9 @@ impl StageBar {
     pub fn end(self) {
         self.0.finish_and_clear();
     }
+}
+
+fn style() -> anyhow::Result<ProgressStyle> {
+    let template = "{msg:24} {wide_bar} {human_pos}/{human_len} {rate}/s {eta}";
+    Ok(ProgressStyle::with_template(template)?.with_key("rate", audit::rate))
 }

@@ -78,10 +78,11 @@ fn target(quiet: bool) -> ProgressDrawTarget {
 fn style(what: &str) -> ProgressStyle {
     let template =
         format!("  {what:<10} {{wide_bar:.green}} {{human_pos}} of {{human_len}} records, {{rate}}/s, {{eta}} left");
-    // A rate without decimal places.
-    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-        // A progress bar that cannot be drawn is not an error.
-        let _ = text.write_str(&thousands(state.per_sec() as u64));
-    };
     ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
+}
+
+/// The rate of a progress bar in whole numbers, for the key `rate` of its style.
+pub fn rate(state: &ProgressState, text: &mut dyn fmt::Write) {
+    // A progress bar that cannot be drawn is not an error.
+    let _ = text.write_str(&thousands(state.per_sec() as u64));
 }

@@ -19,7 +19,9 @@ CREATE TABLE books.ledger_head (
   -- The last numbers that accounts and assets were given, kept apart from them: without these, a lost last row looks like
   -- one that was never there, and its number would be given away again.
   last_account bigint NOT NULL DEFAULT 0,
-  last_asset   bigint NOT NULL DEFAULT 0
+  last_asset   bigint NOT NULL DEFAULT 0,
+  -- Why the scrub of a holder found the books unsound: the lease is refused until a rebuild has verified them.
+  finding      text
 ) WITH (fillfactor = 10);
 
 -- Checksums cover the content of a row and its number; every reader compares them (store/src/engine/checksum.rs).

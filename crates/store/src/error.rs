@@ -163,6 +163,15 @@ pub enum StoreError {
         #[source]
         source: Box<StoreError>,
     },
+    /// A file of the books is not the one any more that the writer has open.
+    #[error(
+        "{path} was removed or replaced while the books were open, and the writer has stopped: put the file back that was \
+         there, together with its log (-wal), or the newest copy; opening the books says whether records are lost"
+    )]
+    FileReplaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another program, or a reader of this one, has the file open while its place is needed.
     #[error("another program reads {path}: nothing was changed; end it, then run the same command again")]
     BeingRead {
@@ -245,6 +254,13 @@ pub enum StoreError {
     /// The journal and what is derived from it disagree, or the chain is broken.
     #[error("the books diverge at record {at}: {what}")]
     Diverged { at: Seq, what: String },
+    /// The scrub of a node has found the books in this database unsound, and no rebuild has verified them since.
+    #[error(
+        "a node has found these books unsound: {finding}. Nothing is decided by them before they are verified: run \
+         `bankroll rebuild` with the same books.database, which repairs what follows from the journal; if it cannot, \
+         restore a backup"
+    )]
+    FoundUnsound { finding: String },
     /// A row, or an index that leads to it, is not what a commit wrote. Unless the table is the journal's, it is derived
     /// ([`StoreError::is_derived_damage`]).
     #[error("table {table} is damaged: {what}; {}", next_step(table))]
@@ -264,14 +280,34 @@ pub enum StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseCorrupt) => Self::Damaged { what: error.to_string() },
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+                Self::Damaged { what: error.to_string() }
+            }
             // Only a commit counts rows: one that was there when the batch was decided is lost.
             None if matches!(error, rusqlite::Error::StatementChangedRows(_)) => {
                 Self::row_damaged("balances", "a row that the commit changes is lost")
             }
-            _ => Self::Database(error),
+            _ => match missing_index(&error) {
+                // Queries name their index: without it one would read the whole table for each call.
+                Some(index) => Self::PagesDamaged {
+                    place: format!("index {index}"),
+                    what: "it is missing".into(),
+                    remedy: DamageRemedy::Rebuild { folder: None },
+                },
+                None => Self::Database(error),
+            },
         }
     }
+}
+
+/// The index that a statement names and the file does not have. SQLite has no code for that.
+fn missing_index(error: &rusqlite::Error) -> Option<String> {
+    let message = match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message,
+        _ => return None,
+    };
+    message.strip_prefix("no such index: ").map(str::to_owned)
 }
 
 impl From<tokio_postgres::Error> for StoreError {
@@ -298,6 +334,8 @@ impl StoreError {
                 | Self::PagesDamaged { .. }
                 | Self::NotRebuildable { .. }
                 | Self::TailLost { .. }
+                | Self::FoundUnsound { .. }
+                | Self::FileReplaced { .. }
         )
     }
 

@@ -94,8 +94,8 @@ pub struct FrontConfig {
     pub threads: usize,
     pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
     pub gauges: Arc<dyn Fn() -> Vec<MetricGauge> + Send + Sync>,
-    /// Gets a line for each answer; `None` for no access log.
-    pub log: Option<AccessLog>,
+    /// Gets a line for each answer.
+    pub log: AccessLog,
 }
 
 impl FrontConfig {
@@ -117,7 +117,7 @@ impl FrontConfig {
             threads: 2,
             checks: Arc::new(Vec::new),
             gauges: Arc::new(Vec::new),
-            log: None,
+            log: Arc::new(|_| {}),
         }
     }
 }

@@ -78,8 +78,7 @@ impl Gateway {
         let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
         self.metrics.count(route, status, micros);
-        let Some(log) = &self.config.log else { return response };
-        log(&AccessLine {
+        (self.config.log)(&AccessLine {
             request_id: id.to_str().unwrap_or_default().to_owned(),
             peer,
             method: method.to_string(),

@@ -5,7 +5,7 @@ use bankroll_ledger::{Name, Time};
 use bankroll_registry::{Registry, RegistryChange, RegistryDecision, RegistryRefusal, recorded_changes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use super::{
     accounts::page_size,
@@ -19,13 +19,16 @@ use crate::{
 };
 
 /// The entries that a change wrote, each as it is afterwards. Empty if nothing had to change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, IntoResponses)]
+#[response(status = 200)]
 pub struct ChangedBody {
     #[schema(value_type = Vec<Object>)]
     pub changes: Vec<Value>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+/// Entries as they are now.
+#[derive(Debug, Serialize, ToSchema, IntoResponses)]
+#[response(status = 200)]
 pub struct EntriesBody {
     #[schema(value_type = Vec<Object>)]
     pub entries: Vec<Value>,
@@ -44,8 +47,7 @@ pub struct ChangesQuery {
 macro_rules! entries {
     ($name:ident, $path:literal, $title:literal, $list:ident) => {
         #[doc = $title]
-        #[utoipa::path(get, path = $path, tag = "registry", responses((status = 200, body = EntriesBody)),
-                                                                    security(("session" = [])))]
+        #[utoipa::path(get, path = $path, responses(EntriesBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter(&call).await?;
             gate.owner()?;
@@ -58,8 +60,7 @@ macro_rules! entries {
 macro_rules! adding {
     ($name:ident, $path:literal, $title:literal, $body:ty, $add:ident) => {
         #[doc = $title]
-        #[utoipa::path(post, path = $path, tag = "registry", request_body = $body,
-                                            responses((status = 200, body = ChangedBody)), security(("session" = [])))]
+        #[utoipa::path(post, path = $path, request_body = $body, responses(ChangedBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter_to_change(&call).await?;
             gate.owner()?;
@@ -94,7 +95,7 @@ adding!(
 /// Registers an asset (owner)
 ///
 /// The ledger lists it first and gives it its number.
-#[utoipa::path(post, path = "/v1/registry/assets", tag = "registry", request_body = AssetBody,
+#[utoipa::path(post, path = "/v1/registry/assets", request_body = AssetBody,
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
@@ -113,7 +114,7 @@ pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Resp
 }
 
 /// Changes of the registry, the newest first (owner)
-#[utoipa::path(get, path = "/v1/registry/changes", tag = "registry", params(ChangesQuery),
+#[utoipa::path(get, path = "/v1/registry/changes", params(ChangesQuery),
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;

@@ -39,7 +39,7 @@ pub struct ServerKeyBody {
 }
 
 /// Keys of game servers (owner)
-#[utoipa::path(get, path = "/v1/registry/server-keys", tag = "registry",
+#[utoipa::path(get, path = "/v1/registry/server-keys",
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
@@ -49,7 +49,7 @@ pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
 }
 
 /// Allow-lists a key of a game server (owner)
-#[utoipa::path(post, path = "/v1/registry/server-keys", tag = "registry", request_body = ServerKeyBody,
+#[utoipa::path(post, path = "/v1/registry/server-keys", request_body = ServerKeyBody,
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
@@ -61,7 +61,7 @@ pub async fn add(State(funds): State<Funds>, call: ApiCall) -> Result<Response, 
 /// Revokes a key of a game server (owner)
 ///
 /// For ever. Its sessions are refused from the answer on.
-#[utoipa::path(delete, path = "/v1/registry/server-keys/{address}", tag = "registry",
+#[utoipa::path(delete, path = "/v1/registry/server-keys/{address}",
     params(("address" = String, Path)), responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn revoke(
     State(funds): State<Funds>,

@@ -207,39 +207,41 @@ pub async fn show(
     applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
 }
 
-macro_rules! ending {
-    ($name:ident, $path:literal, $title:literal, $end:expr) => {
-        #[doc = $title]
-        #[utoipa::path(post, path = $path, tag = "game", params(("server" = String, Path), ("spawn" = String, Path)),
-                    request_body = EmptyBody, responses((status = 200, body = SpawnBody)), security(("session" = [])))]
-        pub async fn $name(
-            State(funds): State<Funds>,
-            PathParts((server, spawn)): PathParts<(String, String)>,
-            call: ApiCall,
-        ) -> Result<Response, ApiError> {
-            end(&funds, &server, &spawn, &call, $end).await
-        }
-    };
+/// Commits a reservation: its price enters the world
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/commit", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn commit(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Commit).await
 }
 
-ending!(
-    commit,
-    "/v1/servers/{server}/spawns/{spawn}/commit",
-    "Commits a reservation: its price enters the world",
-    SpawnEnd::Commit
-);
-ending!(
-    release,
-    "/v1/servers/{server}/spawns/{spawn}/release",
-    "Releases a reservation: its price is available again",
-    SpawnEnd::Release
-);
-ending!(
-    refund,
-    "/v1/servers/{server}/spawns/{spawn}/refund",
-    "Refunds a live spawn: its price goes back to the player",
-    SpawnEnd::Refund
-);
+/// Releases a reservation: its price is available again
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/release", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn release(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Release).await
+}
+
+/// Refunds a live spawn: its price goes back to the player
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/refund", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn refund(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Refund).await
+}
 
 async fn end(funds: &Funds, server: &str, spawn: &str, call: &ApiCall, end: SpawnEnd) -> Result<Response, ApiError> {
     let gate = funds.enter(call).await?;

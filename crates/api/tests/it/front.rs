@@ -89,7 +89,7 @@ fn the_front_passes_requests_on_and_adds_id_and_headers() {
     let world = World::new();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&lines);
-    let config = FrontConfig { log: Some(Arc::new(move |line| log.lock().unwrap().push(line.clone()))), ..config() };
+    let config = FrontConfig { log: Arc::new(move |line| log.lock().unwrap().push(line.clone())), ..config() };
     let front = start(&world, config);
     let mut client = Client::new(front.address());
     let done = client.send(&pellets(&world, "k"), r#"{"amount": "3"}"#);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     chain::post,
-    program::{command, folder, run, run_with},
+    program::{API_ANYWHERE, command, folder, run, run_with},
     running::{PATIENCE, Running},
 };
 
@@ -152,7 +152,7 @@ fn the_indexers_place_is_compared_with_the_chain() {
     };
     mine(3);
     let mut serve = command(folder.path());
-    serve.args(["serve", "--json", "--set", "chain.poll_ms=10"]).args(&settings);
+    serve.envs(API_ANYWHERE).args(["serve", "--json", "--set", "chain.poll_ms=10"]).args(&settings);
     let node = Running::spawn(serve, "node-1");
     node.until("follows");
     let deadline = Instant::now() + PATIENCE;
@@ -172,7 +172,7 @@ fn a_node_warns_when_it_starts_that_nothing_can_be_paid() {
     let chain = chain(folder.path());
     let warning = |settings: &[String]| {
         let mut serve = command(folder.path());
-        serve.args(["serve", "--json"]).args(settings);
+        serve.envs(API_ANYWHERE).args(["serve", "--json"]).args(settings);
         let node = Running::spawn(serve, "node-1");
         let warning = node.until("signer_trouble")["message"].as_str().unwrap().to_owned();
         node.signal("-TERM");

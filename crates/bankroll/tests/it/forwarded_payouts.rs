@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{
     forwarding::{forwarder, name, set_up},
-    program::command,
+    program::{API_ANYWHERE, command},
     running::{PATIENCE, Running, deployment},
 };
 
@@ -60,7 +60,7 @@ impl World {
     fn books(&self, more: &[&str]) -> Running {
         let mut serve = command(self.folder.path());
         serve.env("BANKROLL__BOOKS__DATABASE", self.url.reveal()).env("BANKROLL__NODE__NAME", "books-1");
-        serve.args(["serve", "--json", "--roles", "books", "--set", "node.listen=127.0.0.1:0"]);
+        serve.envs(API_ANYWHERE).args(["serve", "--json", "--roles", "books", "--set", "node.listen=127.0.0.1:0"]);
         let chain = [
             "chain.rpc=http://127.0.0.1:1",
             "chain.genesis=0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3",

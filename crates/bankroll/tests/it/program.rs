@@ -73,3 +73,6 @@ pub fn demo_folder() -> (TempDir, Value) {
     let report = run(folder.path(), &["demo", "--exit", "--json", "--players", "40", "--seconds", "1"]).json();
     (folder, report)
 }
+
+/// For nodes of tests, which run at the same time: the Funds API on a free port, and no metrics.
+pub const API_ANYWHERE: [(&str, &str); 2] = [("BANKROLL__API__LISTEN", "127.0.0.1:0"), ("BANKROLL__API__METRICS", "")];

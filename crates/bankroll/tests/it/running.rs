@@ -13,7 +13,7 @@ use bankroll_testkit::postgres::needed_database;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{command, folder, run};
+use crate::program::{API_ANYWHERE, command, folder, run};
 
 /// Far more than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -50,7 +50,7 @@ impl Running {
         let mut serve = command(folder);
         serve.env("BANKROLL__BOOKS__DATABASE", url.reveal()).env("BANKROLL__NODE__NAME", name);
         serve.env("BANKROLL__NODE__LISTEN", "127.0.0.1:0").env("BANKROLL__BOOKS__LEASE_MS", "4000");
-        serve.args(["serve", "--json", "--roles", roles]);
+        serve.envs(API_ANYWHERE).args(["serve", "--json", "--roles", roles]);
         Self::spawn(serve, name)
     }
 

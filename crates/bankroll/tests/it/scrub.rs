@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::{
-    program::{command, demo_folder, folder, hold, run},
+    program::{API_ANYWHERE, command, demo_folder, folder, hold, run},
     running::Running,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 fn serve(folder: &Path, pause_s: u64) -> Running {
     let mut serve = command(folder);
     serve.env("BANKROLL__BOOKS__SCRUB_PERCENT", "100").env("BANKROLL__BOOKS__SCRUB_PAUSE_S", pause_s.to_string());
-    serve.args(["serve", "--json", "--dir", "bankroll-demo"]);
+    serve.envs(API_ANYWHERE).args(["serve", "--json", "--dir", "bankroll-demo"]);
     Running::spawn(serve, "node-1")
 }
 
@@ -139,4 +139,32 @@ fn books_of_more_than_a_week_that_were_not_re_read_for_a_week_are_red() {
     }
     fs::write(casino.join("scrub.json"), "half a fi").unwrap();
     assert!(check(folder.path(), "casino").1["found"].as_str().unwrap().contains("cannot be read"));
+}
+
+/// Every commit into it would succeed, and be lost with the process.
+#[test]
+fn a_file_of_the_books_that_is_moved_away_under_a_node_ends_it_with_code_4() {
+    for file in ["books.db", "books.db-wal"] {
+        let (folder, _) = demo_folder();
+        let dir = folder.path().join("bankroll-demo");
+        let node = serve(folder.path(), 86_400);
+        node.until("took");
+        fs::rename(dir.join(file), dir.join("away")).unwrap();
+        let (code, stderr) = node.ended();
+        assert_eq!(code, 4, "{stderr}");
+        assert!(stderr.contains(file) && stderr.contains("removed or replaced"), "{stderr}");
+    }
+}
+
+/// A file that cannot be read may have had a finding in it.
+#[test]
+fn books_whose_last_pass_is_not_known_are_verified_before_they_are_opened() {
+    let (folder, _) = demo_folder();
+    fs::write(folder.path().join("bankroll-demo/scrub.json"), "half a fi").unwrap();
+    let node = serve(folder.path(), 86_400);
+    let line = node.until("verifying");
+    assert!(line["message"].as_str().unwrap().contains("scrub.json"), "{line}");
+    node.until("took");
+    node.signal("-TERM");
+    assert_eq!(node.ended().0, 0);
 }

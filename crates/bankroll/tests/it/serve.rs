@@ -6,7 +6,7 @@ use bankroll_store::{LeaseWatch, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::postgres::needed_database;
 
 use crate::{
-    program::{command, folder, run, run_with},
+    program::{API_ANYWHERE, command, folder, run, run_with},
     running::{PATIENCE, Running, books_database, deployment},
 };
 
@@ -120,7 +120,7 @@ fn books_in_a_folder_are_one_process_with_all_roles() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     let mut serve = command(folder.path());
-    serve.args(["serve", "--json"]);
+    serve.envs(API_ANYWHERE).args(["serve", "--json"]);
     let node = Running::spawn(serve, "node-1");
     node.until("took");
     run(folder.path(), &["serve"]).fails(1, &["in use by another process"]);
@@ -169,7 +169,7 @@ fn lines_for_people_are_sentences() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     let mut serve = command(folder.path());
-    serve.args(["serve"]).stdout(std::process::Stdio::piped());
+    serve.envs(API_ANYWHERE).args(["serve"]).stdout(std::process::Stdio::piped());
     let mut child = serve.spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     let line = lines.next().unwrap().unwrap();

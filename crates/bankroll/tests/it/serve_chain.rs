@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     chain::post,
-    program::{command, folder, hold, run, run_with},
+    program::{API_ANYWHERE, command, folder, hold, run, run_with},
     running::Running,
 };
 
@@ -87,7 +87,7 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10"].into_iter().map(str::to_owned);
     let set =
         set.chain([format!("chain.rpc={url}"), format!("chain.genesis={genesis}"), format!("chain.wallet={WALLET}")]);
-    serve.args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));
+    serve.envs(API_ANYWHERE).args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));
     let node = Running::spawn(serve, "node-1");
     node.until("took");
     // Reported once for each flow that needs a node, however often it is tried.

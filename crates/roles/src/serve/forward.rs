@@ -1,6 +1,9 @@
 //! Forwarding to the holder of the ledger, and watching who that is.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use bankroll_nodes::{BooksLocation, CallError, Forwarder, NodeIdentity};
 use bankroll_store::{DatabaseUrl, HeadWatch, LeaseWatch, StoreError};
@@ -24,22 +27,25 @@ pub fn to_holder(identity: &NodeIdentity, url: &DatabaseUrl) -> std::io::Result<
     })
 }
 
-/// Logs whenever the ledger becomes reachable or unreachable, and follows its head, until the node stops.
+/// Notes and logs whenever the ledger becomes reachable or unreachable, and follows its head, until the node stops.
 pub(super) fn watch(
-    identity: &NodeIdentity,
-    url: &DatabaseUrl,
+    forwarder: &Forwarder,
+    reachable: &AtomicBool,
     mut heads: Option<HeadWatch>,
     log: &NodeLog,
     stop: &StopFlag,
 ) -> anyhow::Result<()> {
-    let forwarder = to_holder(identity, url)?;
-    let mut said = String::new();
+    let (mut said, mut said_of_heads) = (String::new(), String::new());
     while !stop.is_requested() {
         let state = match forwarder.ping(WITHIN).map(bankroll_nodes::PendingCall::wait) {
-            Ok(Ok(())) => Some(("books_found", "the ledger can be reached".to_owned())),
+            Ok(Ok(())) => {
+                reachable.store(true, Ordering::Relaxed);
+                Some(("books_found", "the ledger can be reached".to_owned()))
+            }
             // Many calls are in flight: the holder answers.
             Err(CallError::Busy) => None,
             Ok(Err(error)) | Err(error) => {
+                reachable.store(false, Ordering::Relaxed);
                 Some(("no_books", format!("the ledger cannot be reached: {}", on_one_line(&error))))
             }
         };
@@ -47,12 +53,53 @@ pub(super) fn watch(
             log.write(event, &sentence, &[]);
             said = sentence;
         }
-        // This node has seen records that are gone: it must not help to go on without them. Other errors mean that the
-        // database is out of reach, which is reported above.
-        if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
-            return Err(error.into());
-        }
+        follow_head(heads.as_mut(), &mut said_of_heads, log)?;
         stop.rest(LOOK_EVERY);
     }
     Ok(())
+}
+
+/// Compares the head that this node has noted, and notes the newest one. Logs an error when it is another one than the
+/// last: while heads cannot be noted, this node would not notice that records are lost.
+///
+/// # Errors
+/// [`StoreError::TailLost`]: this node has seen records that are gone, and must not help to go on without them.
+pub(super) fn follow_head(heads: Option<&mut HeadWatch>, said: &mut String, log: &NodeLog) -> Result<(), StoreError> {
+    match heads.map_or(Ok(()), HeadWatch::look) {
+        Ok(()) => said.clear(),
+        Err(error @ StoreError::TailLost { .. }) => return Err(error),
+        // The caller reports a database that is out of reach.
+        Err(error) if error.is_transient() => {}
+        Err(error) => {
+            let sentence = format!("cannot compare or note the newest head: {}", on_one_line(&error));
+            if sentence != *said {
+                log.write("no_head", &sentence, &[]);
+                *said = sentence;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_head_is_logged_once() {
+        let (notes, logged) = channel();
+        let log = NodeLog::notes("node-1".parse().expect("a name"), notes);
+        let mut heads = HeadWatch::new(DatabaseUrl::new("postgres://"), "no folder/books.head".into());
+        let mut said = String::new();
+        for _ in 0..3 {
+            follow_head(Some(&mut heads), &mut said, &log).expect("no lost tail");
+        }
+        let lines: Vec<String> = logged.try_iter().collect();
+        assert!(
+            matches!(&lines[..], [one] if one.starts_with("cannot compare or note the newest head: ")),
+            "{lines:?}"
+        );
+    }
 }

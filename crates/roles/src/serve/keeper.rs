@@ -19,9 +19,12 @@ use serde_json::Value;
 
 use super::{
     books_handler::BooksHandler,
+    forward,
+    funds_api::FundsApi,
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
+    config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::{NodeLog, on_one_line},
 };
@@ -42,6 +45,10 @@ pub struct LeaseKeeper<'a> {
     /// Where commands are answered while the ledger is held; only for books in a folder.
     pub commands: Option<CommandSocket>,
     pub scrub: ScrubSettings,
+    /// Served while the ledger is held.
+    pub api: &'a FundsApi,
+    /// The configuration of the front in this process, if it has one.
+    pub front: Option<&'a LoadedConfig>,
 }
 
 #[derive(Debug)]
@@ -81,7 +88,7 @@ impl LeaseKeeper<'_> {
         };
         scrubber::verify_after_finding(&self.scrub, &options.location, self.log, self.stop).context(UNSOUND)?;
         let (mut said, mut tries) = (String::new(), IN_USE_TRIES);
-        let mut heads = None;
+        let (mut heads, mut said_of_heads) = (None, String::new());
         while !self.stop.is_requested() {
             let taken = match watch.as_mut().map_or(Ok(None), LeaseWatch::holder) {
                 Ok(Some(holder)) if !holder.left.is_zero() => {
@@ -104,9 +111,7 @@ impl LeaseKeeper<'_> {
                     self.say_once(&mut said, "waiting", &format!("stands by: the ledger is held by {holder}"));
                     // A node that stands by must know what it may not lose when it takes over.
                     let heads = heads.get_or_insert_with(|| self.heads(options));
-                    if let Err(error @ StoreError::TailLost { .. }) = heads.as_mut().map_or(Ok(()), HeadWatch::look) {
-                        return Err(error.into());
-                    }
+                    forward::follow_head(heads.as_mut(), &mut said_of_heads, self.log)?;
                 }
                 // A command has the folder for a moment, if no node runs.
                 Err(StoreError::InUse { .. }) if tries > 0 => tries -= 1,
@@ -171,17 +176,33 @@ impl LeaseKeeper<'_> {
             None => format!("acquired the ledger: {} records", thousands(records)),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
-        self.handler.hold(ledger.clone(), None);
+        match self.api.hold(ledger) {
+            Ok(api) => self.handler.hold(ledger.clone(), Some(api)),
+            Err(error) => {
+                let why = on_one_line(error.as_ref());
+                self.log.write("no_api", &format!("released the ledger, and tries again: {why}"), &[]);
+                ledger.clone().close();
+                return Ok(());
+            }
+        }
+        // Not before: a node that cannot open its books must say so, and not that an address is taken.
+        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
+            self.handler.release();
+            ledger.clone().close();
+            return Err(error);
+        }
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
+            ledger.check_files();
             thread::sleep(CHECK_EVERY);
         }
         // A node that lost the ledger may have a successor, whose socket has the same name.
         let is_own = ledger.stopped_by().is_none();
         commands.into_iter().for_each(|commands| commands.stop(is_own));
         self.handler.release();
+        self.api.release();
         scrubber.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.

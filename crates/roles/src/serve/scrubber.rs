@@ -10,7 +10,8 @@
 //!
 //! The first pass begins when the last one, by its file, is old enough; in a database at once, since the holder before
 //! may have stopped because of what it found. After a finding, a node of the same folder opens the books again only if
-//! a complete pass finds them sound: an operator has restored them, or rebuilt what is derived.
+//! a complete pass finds them sound: an operator has restored them, or rebuilt what is derived. In a database the writer
+//! notes the finding as it stops, and no node acquires the ledger before `bankroll rebuild` has verified it.
 
 use std::{
     path::{Path, PathBuf},
@@ -186,7 +187,7 @@ impl ScrubLoop {
     }
 }
 
-/// Before the books are opened: if the last pass found them unsound, reads all of them again, without pauses. An error
+/// Before the books are opened: if the last pass found them unsound, or its file cannot be read, reads all of them again, without pauses. An error
 /// of another kind is left to the opening.
 ///
 /// # Errors
@@ -197,7 +198,11 @@ pub fn verify_after_finding(
     log: &NodeLog,
     stop: &StopFlag,
 ) -> Result<(), StoreError> {
-    let found = ScrubRecord::read(&settings.file).ok().flatten().and_then(|last| last.unsound);
+    let found = match ScrubRecord::read(&settings.file) {
+        Ok(last) => last.and_then(|last| last.unsound),
+        // What the last pass found is not known, so it may have been a finding.
+        Err(error) => Some(format!("what {} does not say: it cannot be read: {error}", settings.file.display())),
+    };
     let Some(found) = found else { return Ok(()) };
     log.write(
         "verifying",

@@ -32,7 +32,7 @@ Examples:
   bankroll signer init --dir signer --password-file secret --chain 1     for Ethereum; then check the limits
   bankroll signer init --dir play --light                                play money; the password is in
                                                                          BANKROLL_SIGNER_PASSWORD
-  bankroll signer init --dir signer --password-file secret --seed signer/seed.json
+  bankroll signer init --password-file secret --seed signer/seed.json
 
 Nothing is ever overwritten: the command refuses a folder that has a signer.
 Derive a wallet into one folder only: two signers with the same key have two

@@ -27,6 +27,7 @@ use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEv
 pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
 pub use schema::SchemaReport;
+use sqlite::OpenFiles;
 
 /// Whether opening may, or must, create the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,6 +260,10 @@ pub(crate) trait Source: Send {
     fn moved(&self) -> Result<Option<MovedBooks>, StoreError> {
         Ok(None)
     }
+    /// The finding for which a database refuses writers; a folder has none.
+    fn finding(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
     /// Compares the schema with what the migrations made.
     fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError>;
     /// Whether the server has a checksum in every page; `None` for a file, whose rows are compared instead.
@@ -326,4 +331,13 @@ pub(crate) trait Engine: Send {
     fn after_commit(&mut self) -> Result<(), StoreError>;
     /// How long the writer may wait for calls before the engine needs attention; `None` without a limit.
     fn max_idle(&self) -> Option<Duration>;
+    /// The files that the writer has open; none of a database on a server.
+    fn open_files(&self) -> OpenFiles {
+        OpenFiles::default()
+    }
+    /// Notes why the books are not sound where the next writer sees it. Of a folder there is no other node, and the
+    /// node's own file has the finding.
+    fn note_finding(&mut self, _finding: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
 }

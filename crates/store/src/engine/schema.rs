@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest, Sha256};
+
 /// The comparison of the database's schema with the migrations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchemaReport {
@@ -15,6 +17,23 @@ pub struct SchemaReport {
     pub differences: Vec<String>,
     /// What could not be compared, and why.
     pub not_compared: Option<String>,
+}
+
+/// A row of the table `migrations`: the owner, the number, the hash of the text that was applied.
+pub(super) type AppliedMigration = (String, u32, Vec<u8>);
+
+/// The applied migrations whose hash is not that of the text that this program has. Opening the books refuses them.
+pub(super) fn changed_migrations<'a>(
+    applied: &[AppliedMigration],
+    steps_of: impl Fn(&str) -> Option<&'a [&'a str]>,
+) -> Vec<String> {
+    let differs = |(owner, number, hash): &&AppliedMigration| {
+        let place = (*number as usize).checked_sub(1);
+        let step = steps_of(owner).and_then(|steps| place.and_then(|place| steps.get(place)));
+        step.is_some_and(|step| Sha256::digest(step)[..] != **hash)
+    };
+    let changed = applied.iter().filter(differs);
+    changed.map(|(owner, number, _)| format!("the hash of migration {number} of {owner} was changed")).collect()
 }
 
 /// Descriptions by the kind and name of an object, as in `trigger journal_forgets_nothing`.

@@ -267,6 +267,15 @@ impl Reader {
         self.located(self.source.moved())
     }
 
+    /// Why a node has found the books of a database unsound, if one has and no rebuild has verified them since: no
+    /// writer opens them meanwhile.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn finding(&self) -> Result<Option<String>, StoreError> {
+        self.located(self.source.finding())
+    }
+
     /// Checks the structure of every page of the file, as far as it comes in this time; returns `false` if it did not
     /// reach the end. Without a limit it also compares every index with its table. A database server checks its pages
     /// itself.

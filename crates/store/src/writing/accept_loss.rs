@@ -15,7 +15,7 @@ use crate::{
     Location, StoreError,
     engine::{
         Commit, CommitError, Opening, Records, Source,
-        postgres::StatementTables,
+        postgres::{OnFinding, StatementTables},
         sqlite::{StatementsFile, open_read_only},
     },
     history::index::IndexLocation,
@@ -33,7 +33,8 @@ impl Ledger {
             is_there(folder, Opening::Existing)?;
             newest_lost(options, &open_read_only(&folder.join(BOOKS_FILE))?)?;
         }
-        let (mut engine, _lock) = open_engine(options, Opening::Existing)?;
+        // A rebuild, which a finding asks for, refuses books with a lost tail: this comes first, and keeps the finding.
+        let (mut engine, _lock) = open_engine(options, Opening::Existing, OnFinding::Acquire)?;
         let head = recovery::head(engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
         let lost = newest_lost(options, engine.source())?;

@@ -27,7 +27,7 @@ use crate::{
     engine::{
         Commit, CommitError, DerivedTables, Engine, Opening, Records, Source, events_of,
         migrations::with_flows,
-        postgres::{LeaseClaim, Postgres, finish_move, is_move_unfinished},
+        postgres::{LeaseClaim, OnFinding, Postgres, finish_move, is_move_unfinished},
         sqlite::{flow_tables, moved, open_read_only},
     },
 };
@@ -84,7 +84,13 @@ impl BooksMove {
             "a move from a folder (begun at {begun}; if it was interrupted, run it again; if that is refused, drop this \
              database and move again)"
         );
-        let claim = LeaseClaim { holder: holder.clone(), address: String::new(), lease: LEASE, moves: true };
+        let claim = LeaseClaim {
+            holder: holder.clone(),
+            address: String::new(),
+            lease: LEASE,
+            moves: true,
+            on_finding: OnFinding::Refuse,
+        };
         let mut engine =
             Postgres::open(&self.to, claim, Opening::ExistingOrNew, &with_flows(&self.migrations), self.now)?;
         if engine.source().head()?.batch != 0 {

@@ -48,6 +48,14 @@ impl Ledger {
         let _ = self.tick();
     }
 
+    /// Stops the writer if a file of the books was removed or replaced under it. Every commit checks that; this is for a
+    /// writer without work, and costs two system calls.
+    pub fn check_files(&self) {
+        if let Err(error) = self.files().check() {
+            self.stop_because(error);
+        }
+    }
+
     /// Makes the writer rebuild the key index from the journal; returns when it is rebuilt. Calls wait meanwhile.
     ///
     /// # Errors

@@ -37,8 +37,8 @@ use crate::{
     engine::{
         Engine, Opening, Source, locate_damage,
         migrations::with_flows,
-        postgres::{LeaseClaim, Postgres, StatementTables},
-        sqlite::{Sqlite, StatementsFile, open_read_only},
+        postgres::{LeaseClaim, OnFinding, Postgres, StatementTables},
+        sqlite::{OpenFiles, Sqlite, StatementsFile, open_read_only},
     },
     files,
     history::index::{IndexLocation, IndexSchedule, StatementIndexer},
@@ -141,6 +141,7 @@ struct Shared {
     /// The same with the place of a damage, found when the reason is first asked for.
     located: OnceLock<Arc<StoreError>>,
     control: Arc<WriterControl>,
+    files: OpenFiles,
     decided_ahead: Arc<AtomicU64>,
     jobs: std::sync::mpsc::Sender<Message>,
 }
@@ -178,7 +179,7 @@ impl Ledger {
 
     fn try_start(options: LedgerOptions, opening: Opening) -> Result<Self, StoreError> {
         refuse_lost_tail_of_file(&options)?;
-        let (mut engine, lock) = open_engine(&options, opening)?;
+        let (mut engine, lock) = open_engine(&options, opening, OnFinding::Refuse)?;
         let head = recovery::head(engine.source())?;
         refuse_lost_tail(&options, engine.source())?;
         recovery::verify_tail(engine.source(), &head)?;
@@ -205,6 +206,7 @@ impl Ledger {
             head.seq,
             control.rebuild_statements(),
         );
+        let files = engine.open_files();
         let writer = Writer {
             indexer: indexer.map_err(StoreError::io(THREAD))?,
             clock: options.clock,
@@ -246,6 +248,7 @@ impl Ledger {
             stopped_by,
             located: OnceLock::new(),
             control,
+            files,
             decided_ahead,
             jobs: jobs.clone(),
         };
@@ -256,6 +259,10 @@ impl Ledger {
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.shared.location
+    }
+
+    pub(super) fn files(&self) -> &OpenFiles {
+        &self.shared.files
     }
 
     pub(super) fn control(&self) -> &WriterControl {
@@ -392,9 +399,14 @@ impl Ledger {
     pub fn stopped_by(&self) -> Option<Arc<StoreError>> {
         let shared = &self.shared;
         let stopped_by = shared.stopped_by.get()?;
-        let StoreError::Damaged { what } = stopped_by.as_ref() else { return Some(Arc::clone(stopped_by)) };
-        let locate = || Arc::new(locate_damage(&shared.location, StoreError::Damaged { what: what.clone() }));
-        Some(Arc::clone(shared.located.get_or_init(locate)))
+        let damage = match stopped_by.as_ref() {
+            StoreError::Damaged { what } => StoreError::Damaged { what: what.clone() },
+            StoreError::PagesDamaged { place, what, remedy } => {
+                StoreError::PagesDamaged { place: place.clone(), what: what.clone(), remedy: remedy.clone() }
+            }
+            _ => return Some(Arc::clone(stopped_by)),
+        };
+        Some(Arc::clone(shared.located.get_or_init(|| Arc::new(locate_damage(&shared.location, damage)))))
     }
 
     /// How many calls were decided while the previous batch was in flight, since the books were opened.
@@ -430,6 +442,7 @@ impl Drop for Shared {
 pub(super) fn open_engine(
     options: &LedgerOptions,
     opening: Opening,
+    on_finding: OnFinding,
 ) -> Result<(Box<dyn Engine>, Option<FolderLock>), StoreError> {
     if opening == Opening::New {
         refuse_where_books_were(options)?;
@@ -458,7 +471,7 @@ pub(super) fn open_engine(
         }
         Location::Postgres(url) => {
             let (holder, address) = (holder_name(now), options.address.clone());
-            let claim = LeaseClaim { holder, address, lease: options.lease, moves: false };
+            let claim = LeaseClaim { holder, address, lease: options.lease, moves: false, on_finding };
             let mut engine = Postgres::open(url, claim, opening, &sets, now)?;
             engine.restore_derived()?;
             Ok((Box::new(engine), None))

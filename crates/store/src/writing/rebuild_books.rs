@@ -17,7 +17,7 @@ use crate::{
     engine::{
         DerivedTables, Engine, Opening, locate_damage,
         migrations::with_flows,
-        postgres::{LeaseClaim, Postgres, StatementTables},
+        postgres::{LeaseClaim, OnFinding, Postgres, StatementTables, lift_finding},
         sqlite::{OldBooks, Sqlite, StatementsFile, new_books},
     },
     history::index::IndexLocation,
@@ -123,9 +123,16 @@ fn rebuild_tables(
 ) -> Result<RebuildReport, StoreError> {
     let Location::Postgres(url) = &options.location else { return Err(StoreError::NoBooks) };
     let now = options.clock.now();
-    let claim = LeaseClaim { holder: holder_name(now), address: String::new(), lease: options.lease, moves: false };
+    let claim = LeaseClaim {
+        holder: holder_name(now),
+        address: String::new(),
+        lease: options.lease,
+        moves: false,
+        on_finding: OnFinding::Acquire,
+    };
     let mut engine = Postgres::open(url, claim, Opening::Existing, &with_flows(&options.migrations), now)?;
     refuse_lost_tail(options, engine.source())?;
+    let finding = engine.source().finding()?;
     let holds = engine.rebuild(|session| verified(session, &options.location), &mut |progress| {
         on_stage(RebuildStage::Copying(progress));
     })?;
@@ -134,6 +141,10 @@ fn rebuild_tables(
     drop(engine);
     let audit = Audit::new(Reader::open(&options.location)?);
     let (audit, _) = audit.run(|progress| on_stage(RebuildStage::Auditing(progress))).map_err(not_rebuildable)?;
+    // Until here no writer acquires the lease, whatever ends this process.
+    if let Some(finding) = &finding {
+        lift_finding(url, finding)?;
+    }
     Ok(RebuildReport { audit, holds, kept: None, left_out: Vec::new(), removed_statements: false })
 }
 

@@ -113,6 +113,11 @@ impl Writer {
             self.gather(jobs);
         }
         if let Some(error) = self.control.take_stop() {
+            if error.is_unsound() {
+                // The next holder must not decide by these books either. If the database is gone, no holder can; this
+                // writer stops in any case.
+                let _ = self.engine_slot.engine().note_finding(&error.to_string());
+            }
             return Err(error);
         }
         let stop = jobs.iter().any(|job| matches!(job, Job::Stop));

@@ -22,6 +22,7 @@ mod opening;
 mod pages;
 mod reading;
 mod rebuild;
+mod replaced_files;
 mod rows;
 mod schema;
 mod scrub;

@@ -161,3 +161,46 @@ fn an_unreadable_page_of_the_key_index_is_rebuilt_or_names_the_command_that_does
         world.audit();
     }
 }
+
+/// Without its first page SQLite cannot say what is in the file. Only a copy helps, and the message says so.
+#[test]
+fn a_zeroed_first_page_is_damage_that_needs_a_backup() {
+    let world = many_accounts();
+    let mut file = std::fs::read(books_file(&world)).unwrap();
+    file[..4_096].fill(0);
+    std::fs::write(books_file(&world), file).unwrap();
+    let read = bankroll_store::Reader::open(world.folder.path()).unwrap_err();
+    let opened = Ledger::open(world.options.clone()).unwrap_err();
+    let rebuilt = bankroll_store::rebuild_books(&world.options, |_| {}).unwrap_err();
+    for error in [read, opened, rebuilt] {
+        let said = error.to_string();
+        assert!(error.is_unsound() && said.contains("restore a backup"), "{said}");
+    }
+}
+
+/// Queries name their indexes, so each fails without them: the message names the rebuild, which makes them again.
+#[test]
+fn a_missing_index_names_the_rebuild_that_makes_it_again() {
+    for index in ["accounts_name_hash", "holds_due", "holds_open", "reversals_confirmed"] {
+        let mut world = many_accounts();
+        Connection::open(books_file(&world)).unwrap().execute_batch(&format!("DROP INDEX {index}")).unwrap();
+        let command = format!("`bankroll rebuild --dir {}`", world.folder.path().display());
+        let names_it = |error: &StoreError| {
+            let said = error.to_string();
+            assert!(error.is_unsound() && said.contains(index) && said.contains(&command), "{said}");
+        };
+        match Ledger::open(world.options.clone()) {
+            Err(error) => names_it(&error),
+            Ok(ledger) => {
+                let name: AccountName = "arena/funds/1/p7".parse().unwrap();
+                if ledger.open_accounts(&Principal::System, vec![name]).is_err() {
+                    names_it(&ledger.stopped_by().unwrap());
+                }
+                ledger.close();
+            }
+        }
+        bankroll_store::rebuild_books(&world.options, |_| {}).unwrap();
+        world.ledger = Some(Ledger::open(world.options.clone()).unwrap());
+        assert_eq!(world.reader().compare_schema(&[]).unwrap().differences, Vec::<String>::new(), "{index}");
+    }
+}

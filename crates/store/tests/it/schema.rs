@@ -113,3 +113,15 @@ fn tables_of_unknown_owners_are_not_compared_and_the_report_says_so() {
     assert_eq!(report.differences, Vec::<String>::new());
     assert!(report.not_compared.unwrap().starts_with("the tables of notes"));
 }
+
+/// Opening the books refuses such a change; the audit, which opens nothing for writing, must say it as well.
+#[test]
+fn an_edited_hash_of_a_migration_is_a_difference() {
+    let world = world();
+    let edit = "UPDATE migrations SET hash = (SELECT hash FROM migrations WHERE owner = 'notes') WHERE owner = 'books'";
+    match &world.options.location {
+        Location::Folder(folder) => Connection::open(folder.join("books.db")).unwrap().execute_batch(edit).unwrap(),
+        Location::Postgres(url) => postgres::run(url.reveal(), edit),
+    }
+    assert_eq!(differences(&world), ["the hash of migration 1 of books was changed"]);
+}

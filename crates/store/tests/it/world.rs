@@ -56,7 +56,8 @@ impl World {
         Self::at(folder, location, set)
     }
 
-    fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
+    /// At a place of the caller's choice.
+    pub fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let (clock, hand) = Clock::manual(Time(1_000_000));
         let mut options = LedgerOptions { clock, ..LedgerOptions::new(location) };
         set(&mut options);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Served;
 use crate::{
-    program::{command, folder, run},
+    program::{API_ANYWHERE, command, folder, run},
     running::Running,
     serve_chain::{WALLET, casino, player},
 };
@@ -153,7 +153,7 @@ fn serve(casino: &Path, chain: &Served) -> Running {
         format!("chain.wallet={WALLET}"),
     ];
     let mut serve = command(casino);
-    serve.args(["serve", "--json"]).args(set.iter().flat_map(|set| ["--set", set]));
+    serve.envs(API_ANYWHERE).args(["serve", "--json"]).args(set.iter().flat_map(|set| ["--set", set]));
     Running::spawn(serve, "node-1")
 }
 

@@ -34,6 +34,16 @@ pub(crate) struct LeaseClaim {
     pub lease: Duration,
     /// Whether it moves books into the database, which are incomplete until it releases the lease.
     pub moves: bool,
+    pub on_finding: OnFinding,
+}
+
+/// What a noted finding means for a writer that wants the lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnFinding {
+    /// It would decide by books that are not sound: refused.
+    Refuse,
+    /// It repairs the books, or what it changes does not depend on the finding, which stays noted.
+    Acquire,
 }
 
 /// Acquires the lease if it is free, and raises the epoch, so that the last holder cannot commit any more.
@@ -50,12 +60,15 @@ pub(super) fn acquire(session: &Session, claim: &LeaseClaim) -> Result<i64, Stor
 
 fn try_acquire(session: &Session, claim: &LeaseClaim) -> Result<i64, StoreError> {
     // Locking the row waits for a transaction of the last holder that is still in flight.
-    let sql = "SELECT epoch, holder, extract(epoch FROM lease_until - clock_timestamp())::float8 FROM books.ledger_head
-               FOR UPDATE";
+    let sql = "SELECT epoch, holder, extract(epoch FROM lease_until - clock_timestamp())::float8, finding
+               FROM books.ledger_head FOR UPDATE";
     let row = session.one(sql, &[])?;
     let (epoch, last_holder, seconds_left): (i64, String, f64) = (row.get(0), row.get(1), row.get(2));
     if seconds_left > 0.0 {
         return Err(StoreError::Leased { holder: last_holder, seconds_left: seconds_left.ceil() as u64 });
+    }
+    if let (OnFinding::Refuse, Some(finding)) = (claim.on_finding, row.get(3)) {
+        return Err(StoreError::FoundUnsound { finding });
     }
     let sql = "UPDATE books.ledger_head SET epoch = $1, holder = $2, address = $3, moves = $5,
                lease_until = clock_timestamp() + make_interval(secs => $4) WHERE one";

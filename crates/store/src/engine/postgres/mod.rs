@@ -17,6 +17,7 @@ mod columns;
 mod commit;
 mod connection_config;
 mod damage;
+mod finding;
 mod flow_connection;
 mod flows;
 mod lease;
@@ -44,8 +45,9 @@ use crate::{Migrations, StoreError, location::DatabaseUrl};
 use commit::TransactionError;
 pub(crate) use connection_config::ConnectionConfig;
 pub(crate) use damage::locate_damage;
+pub(crate) use finding::lift_finding;
 pub(crate) use flow_connection::FlowConnection;
-pub(crate) use lease::{LeaseClaim, finish_move, is_move_unfinished, is_transient};
+pub(crate) use lease::{LeaseClaim, OnFinding, finish_move, is_move_unfinished, is_transient};
 pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
 pub(crate) use statement_index::{StatementTables, open_statement_tables};
@@ -216,6 +218,10 @@ impl Engine for Postgres {
 
     fn max_idle(&self) -> Option<Duration> {
         Some(self.lease / 3)
+    }
+
+    fn note_finding(&mut self, finding: &str) -> Result<(), StoreError> {
+        finding::note(&self.session, self.epoch, finding)
     }
 }
 

@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 use super::session::Session;
 use crate::{
     Migrations, StoreError,
-    engine::schema::{Objects, SchemaReport},
+    engine::schema::{AppliedMigration, Objects, SchemaReport, changed_migrations},
 };
 
 const OWN: &str = "books";
@@ -117,6 +117,8 @@ fn try_compare(session: &Session, sets: &[Migrations]) -> Result<SchemaReport, O
     session.run(&format!("SET LOCAL search_path = \"{flows}\""))?;
     let found = objects(session, OWN, &flows, &tables)?;
     let mut report = SchemaReport::compare(&expected, &found, |_| false);
+    let steps_of = |owner: &str| sets.iter().find(|set| set.owner == owner).map(|set| set.postgres);
+    report.differences.extend(changed_migrations(&hashes(session)?, steps_of));
     if !unknown.is_empty() {
         report.not_compared =
             Some(format!("the tables of {}: this program does not know their migrations", unknown.join(", ")));
@@ -129,6 +131,11 @@ fn objects(session: &Session, own: &str, flows: &str, tables: &[String]) -> Resu
     let rows = session.query(OBJECTS, &[&own, &flows, &tables])?;
     let plain = |text: String| text.replace(&format!("{own}."), "OWN.").replace(&format!("{flows}."), "FLOWS.");
     Ok(rows.iter().map(|row| (row.get(0), plain(row.get(1)))).collect())
+}
+
+fn hashes(session: &Session) -> Result<Vec<AppliedMigration>, StoreError> {
+    let rows = session.query("SELECT owner, number, hash FROM migrations ORDER BY owner, number", &[])?;
+    Ok(rows.iter().map(|row| (row.get(0), u32::try_from(row.get::<_, i32>(1)).unwrap_or(0), row.get(2))).collect())
 }
 
 /// The migrations that the database has, of those that this program knows; and the owners that it does not know.

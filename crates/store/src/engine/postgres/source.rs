@@ -8,6 +8,7 @@ use bankroll_ledger::{
 use tokio_postgres::{Row, types::FromSql};
 
 use super::{
+    finding,
     numeric::{Integer, Numeric},
     row, schema,
     session::{Session, Values},
@@ -243,6 +244,10 @@ impl Source for Session {
         let sql = "SELECT data FROM books.key_chunks WHERE id = $1";
         let rows = self.query(sql, &[&sql_number(id)]).map_err(of_key_index)?;
         rows.first().map(|row| stored::key_bytes(row, 0)).transpose()
+    }
+
+    fn finding(&self) -> Result<Option<String>, StoreError> {
+        finding::read(self)
     }
 
     fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {

@@ -6,6 +6,7 @@ mod flows;
 mod load;
 pub(crate) mod moved;
 pub(crate) mod new_books;
+mod open_files;
 mod pages;
 mod read_only;
 mod rebuild;
@@ -33,6 +34,7 @@ use crate::{FaultKind, FaultPoint};
 use checkpoint::Checkpointer;
 pub(crate) use flows::flow_tables;
 pub(crate) use new_books::OldBooks;
+pub(crate) use open_files::OpenFiles;
 pub(crate) use pages::locate_damage;
 pub(crate) use settings::open_read_only;
 pub(crate) use source::SqliteSource;
@@ -43,6 +45,7 @@ pub(crate) use statement_index::{StatementsFile, open_statements};
 pub(crate) struct Sqlite {
     source: SqliteSource,
     path: PathBuf,
+    files: OpenFiles,
     checkpointer: Checkpointer,
     /// Tables that facts and rows may not touch: the store's own.
     own_tables: Vec<String>,
@@ -78,6 +81,7 @@ impl Sqlite {
         Ok(Self {
             source: SqliteSource(connection, None),
             path: path.into(),
+            files: OpenFiles::of(path)?,
             checkpointer,
             own_tables,
             in_flow_statement,
@@ -157,7 +161,13 @@ impl Engine for Sqlite {
         if let Some(fault) = self.fault_point.ask() {
             return self.fail(fault);
         }
-        commit::commit(&self.source.0)
+        commit::commit(&self.source.0)?;
+        // Before the batch is answered: in a file without a name it would be lost with this process.
+        self.files.check().map_err(CommitError::Fatal)
+    }
+
+    fn open_files(&self) -> OpenFiles {
+        self.files.clone()
     }
 
     fn after_commit(&mut self) -> Result<(), StoreError> {

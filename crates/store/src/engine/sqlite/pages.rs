@@ -44,7 +44,15 @@ pub(super) fn check(connection: &Connection, within: Option<Duration>) -> Result
 /// The damage with its place, if it can be found in time.
 pub(crate) fn locate_damage(folder: &Path, what: String) -> StoreError {
     let path = folder.join(BOOKS_FILE);
-    let Ok((connection, _lock)) = read_only::connect(&path) else { return StoreError::Damaged { what } };
+    let connection = match read_only::connect(&path) {
+        Ok((connection, _lock)) => connection,
+        // SQLite cannot even read the list of tables. A rebuild needs it, too.
+        Err(StoreError::Damaged { what }) => {
+            let place = "its first page, or what the file begins with".into();
+            return StoreError::PagesDamaged { place, what, remedy: DamageRemedy::Restore };
+        }
+        Err(_) => return StoreError::Damaged { what },
+    };
     match interruptible(&connection, Some(LOCATE_WITHIN), || find(&connection, "quick_check")) {
         Ok(Some(Some(damage))) => damage.into_error(Some(folder)),
         _ => StoreError::Damaged { what },

@@ -8,7 +8,7 @@ use crate::{
     Migrations, StoreError,
     engine::{
         migrations,
-        schema::{Objects, SchemaReport},
+        schema::{AppliedMigration, Objects, SchemaReport, changed_migrations},
     },
 };
 
@@ -21,6 +21,8 @@ pub(super) fn compare(connection: &Connection, sets: &[Migrations]) -> Result<Sc
     // Tables of owners whose migrations this program does not know cannot be judged.
     let is_foreign = |_: &str| !unknown.is_empty();
     let mut report = SchemaReport::compare(&objects(&expected)?, &objects(connection)?, is_foreign);
+    let steps_of = |owner: &str| sets.iter().find(|set| set.owner == owner).map(|set| set.steps);
+    report.differences.extend(changed_migrations(&hashes(connection)?, steps_of));
     if !unknown.is_empty() {
         report.not_compared =
             Some(format!("the tables of {}: this program does not know their migrations", unknown.join(", ")));
@@ -44,6 +46,12 @@ pub(super) fn applied(
     };
     let unknown = stored.iter().filter(|(owner, steps)| !is_known(owner, *steps)).map(|(owner, _)| owner.clone());
     Ok((applied.collect(), unknown.collect()))
+}
+
+fn hashes(connection: &Connection) -> Result<Vec<AppliedMigration>, StoreError> {
+    let mut statement = connection.prepare("SELECT owner, number, hash FROM migrations ORDER BY owner, number")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// An empty database in memory, with these migrations.

@@ -2,6 +2,7 @@
 //! whatever a writer does between two pieces.
 
 mod damage;
+mod finding;
 mod indexes;
 mod sound;
 
@@ -92,7 +93,15 @@ struct Story {
 
 impl Story {
     fn new() -> Self {
-        let mut world = World::with(|options| options.migrations = vec![DEPOSITS]);
+        Self::of(World::with(|options| options.migrations = vec![DEPOSITS]))
+    }
+
+    /// On this engine, whatever the suite is run for.
+    fn at(location: Location) -> Self {
+        Self::of(World::at(tempfile::tempdir().unwrap(), location, |options| options.migrations = vec![DEPOSITS]))
+    }
+
+    fn of(mut world: World) -> Self {
         let (alice, bob) = (world.player("alice", 1_000), world.player("bob", 70));
         let custody = world.account(AccountKind::Custody, Some("hot"));
         world.play(vec![hold(alice, 30, Some(5_000_000_000), Settler::Holder)]).effects().unwrap();
