@@ -14,7 +14,7 @@
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | what is registered | [`RegisteredServer`], [`ServerKey`], [`ServerAccount`], [`RegisteredWallet`], [`CustodyKey`] |
+//! | what is registered | [`RegisteredServer`], [`ServerKey`], [`ServerAccount`], [`CustodyKey`], [`PlayerWallet`] |
 //! | looking it up | [`Registry`] |
 //! | changing it | [`RegistryChange`], [`change_request`], [`ChainDraft`] and the other drafts |
 //! | registration, sessions by signature | [`decide_registration`], [`decide_session`] |
@@ -48,7 +48,7 @@ mod wallet;
 
 pub use chain::{RegisteredAsset, RegisteredChain};
 pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
-pub use custody::{CustodyKey, ExtendedKey, ExtendedKeyError};
+pub use custody::CustodyKey;
 pub use decisions::{
     AssetDraft, ChainDraft, CustodyKeyDraft, RegistryDecision, ServerKeyDraft, ServerKeyUpdate, TreasuryDraft,
     WalletDraft,

@@ -1,7 +1,7 @@
 //! Players, and the wallets that they have proved to be theirs.
 //!
-//! A player is named by the first wallet they signed in with. Only a wallet's own signature makes it a player's: neither a
-//! game server nor another player can claim it.
+//! A player is named by the first wallet they signed in with. Only a wallet's own signature makes it a player's:
+//! neither a game server nor another player can claim it.
 
 use bankroll_ledger::{Column, ColumnValue, Fact, Name, Row, Time};
 use bankroll_orders::Address;

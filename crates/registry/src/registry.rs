@@ -1,7 +1,8 @@
 //! The registry in memory: what every call is decided from.
 //!
 //! It is loaded from rows when the books are opened, and changed only by [`Registry::apply`], after the ledger has
-//! committed the same changes. So memory and rows agree, and a lookup reads no database.
+//! committed the same changes. So memory and rows agree, and a lookup reads no database. After an unknown outcome of
+//! the ledger memory may be behind the rows: load it again before the next decision.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -54,21 +55,21 @@ impl Registry {
     pub fn load(reader: &Reader, now: Time) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Chain(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Wallet(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Server(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerAccount(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Treasury(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::OwnerKey(entry)));
-        all::<RegisteredPlayer>(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Player(entry)));
         let sql = "SELECT wallet, player, proven_by, chain, linked_at FROM player_wallets";
         for row in reader.rows(sql, vec![])? {
             let table = PlayerWallet::TABLE;
             let wallet = PlayerWallet::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
             registry.player_wallets.insert(wallet.wallet, wallet);
         }
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::OwnerKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Player(entry)));
         for row in reader.rows("SELECT * FROM used_nonces WHERE expires_at > $1", vec![time(now)])? {
             let table = UsedNonce::TABLE;
             let nonce = UsedNonce::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;

@@ -30,6 +30,3 @@ pub(crate) fn check_label(field: &'static str, label: &str) -> Result<(), Regist
         Err(RegistryRefusal::Malformed { field, why: "at most 200 bytes without control characters" })
     }
 }
-
-#[cfg(test)]
-mod tests;

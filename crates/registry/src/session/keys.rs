@@ -114,6 +114,13 @@ impl SessionKeys {
         SessionSecret::new(newest.saturating_add(1), random, now)
     }
 
+    /// Retires a secret: from that time on every token and nonce under it is refused. Load again after the write.
+    #[must_use]
+    pub fn retire(id: u32, at: Time) -> Statement {
+        let sql = "UPDATE session_keys SET retired_at = $2 WHERE id = $1 AND retired_at IS NULL";
+        one(sql, vec![int(id.into()), time(at)])
+    }
+
     /// Opens a session for a caller whose proof the books have checked. `None` without a secret.
     #[must_use]
     pub fn issue(

@@ -40,7 +40,7 @@ impl fmt::Debug for SessionToken {
 pub enum SessionRefusal {
     #[error("this is not a session token")]
     Malformed,
-    /// Another deployment made it, or nobody did.
+    /// Another deployment made it, or a program without our secret.
     #[error("the session token was not issued by this deployment")]
     Forged,
     #[error("the session has expired: open another")]

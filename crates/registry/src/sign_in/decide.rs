@@ -74,7 +74,7 @@ fn known_wallet<'a>(
         (Some(WalletEvidence::Contract(chain)), WalletEvidence::Contract(other)) if chain != other => {
             Err(SignInRefusal::OtherChainsContract { chain: chain.clone() })
         }
-        // Whoever has the key has every contract that may ever be at its address, but not the reverse.
+        // Code at the address of a key (EIP-7702) may accept other signers than the key, on one chain only.
         (Some(WalletEvidence::Key), WalletEvidence::Contract(_)) => Err(SignInRefusal::BadSignature),
         _ => Ok(known),
     }
