@@ -71,7 +71,7 @@ impl Credentials {
         roots.add(ca).map_err(|source| NodeIdentityError::Certificate { path: ca_path, source })?;
         let (roots, provider) = (Arc::new(roots), Arc::new(rustls::crypto::ring::default_provider()));
         let revoked = revocation_list(folder)?;
-        // With a list, the status of every certificate of this authority is known: a list of another one proves nothing.
+        // Strict: with a list of another authority the status of a certificate is unknown, and none is accepted.
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
             .with_crls(revoked.clone())
             .only_check_end_entity_revocation()

@@ -1,7 +1,7 @@
 //! The identity of a node: its certificate and key, the authority it trusts, and how it reads a peer's certificate.
 //!
-//! The files may change while the node runs: a renewed certificate and a new revocation list count from the next look on
-//! ([`LOOK_EVERY`]), for new connections and for those that are open. Files that cannot be used change nothing.
+//! The files may change while the node runs: a renewed certificate and a new revocation list count from the next look
+//! ([`LOOK_EVERY`]) on, for new connections and for those that are open. Files that cannot be used change nothing.
 
 use std::{
     path::{Path, PathBuf},
@@ -170,9 +170,9 @@ impl NodeIdentity {
         }
     }
 
-    /// Returns when the peer with this verified certificate must not be trusted any longer: it is expired or revoked.
-    pub(crate) async fn until_untrusted(&self, certificate: &CertificateDer<'_>) {
-        let mut checked = self.credentials();
+    /// Returns when the peer with this certificate must not be trusted any longer: it is expired or revoked. The
+    /// handshake has verified it by the credentials `checked`; newer ones may exist by now.
+    pub(crate) async fn until_untrusted(&self, certificate: &CertificateDer<'_>, mut checked: Arc<Credentials>) {
         let expires = checked.expiry_of(certificate);
         loop {
             tokio::time::sleep(LOOK_EVERY).await;

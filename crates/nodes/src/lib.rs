@@ -1,7 +1,7 @@
 //! Calls between the nodes of a deployment.
 //!
-//! Only one node at a time may write the books. The others forward: a call is one request of the Funds API as its caller
-//! sent it, or a batch of ledger requests, each with its principal and key.
+//! Only one node at a time may write the books. The others forward: a call is one request of the Funds API as its
+//! caller sent it, or a batch of ledger requests, each with its principal and key.
 //!
 //! It guarantees:
 //! - both ends prove who they are (mutual TLS 1.3, one authority per deployment), and a certificate names the node and
@@ -9,10 +9,10 @@
 //!   principal that its roles do not speak for ([`Rights`]);
 //! - a call that may have happened is never reported as one that did not: it is retried with the same keys, at the
 //!   present holder of the books, until there is an answer or the deadline passes; then it is reported as unknown;
-//! - a certificate that expires or is revoked ends the open connections of its node, and a renewed one is used without a
-//!   restart;
-//! - memory is bounded by frames, calls in flight, handshakes and connections, on both sides; a malformed frame ends only
-//!   its own connection, and peers without a certificate cannot keep nodes out.
+//! - a certificate that expires or is revoked ends the open connections of its node, and a renewed one is used without
+//!   a restart;
+//! - memory is bounded by frames, calls in flight, handshakes and connections, on both sides; a malformed frame ends
+//!   only its own connection, and peers without a certificate cannot keep nodes out.
 //!
 //! It does not know: where the books are stored, which node holds them (the caller provides a lookup), what a request
 //! means.

@@ -5,9 +5,9 @@
 //! | role | may |
 //! | --- | --- |
 //! | `api` | relay requests of the Funds API: their proofs are in them, and the books verify each |
-//! | `api` | send ledger requests of game servers and players: `names_server_or_player`, which commands and the demo's games use |
+//! | `api` | send ledger requests of game servers and players (`names_server_or_player`), as commands and the demo do |
 //! | `books` | nothing: the holder calls its own ledger, and a standby must not act in its name |
-//! | `indexer`, `payouts`, `drainer` | nothing: what they write to the database is applied by the node that holds the books |
+//! | `indexer`, `payouts`, `drainer` | nothing: they write rows, and the node that holds the books moves the money |
 //! | `notify`, `reconciler` | nothing: they read |
 //!
 //! No node names an operator, a developer, Bankroll itself or a second person who confirms: the books believe only a

@@ -1,10 +1,11 @@
 //! The certificate authority of a deployment.
 //!
-//! Its key is needed only to add a node, so it need not be on any node. A node's certificate names the node
-//! (`books-1.node.bankroll`) and each role it may act for (`api.role.bankroll`), and serves for both directions.
+//! Its key is needed only to add, renew and revoke certificates, so it need not be on any node. A node's certificate
+//! names the node (`books-1.node.bankroll`) and each role it may act for (`api.role.bankroll`), and serves for both
+//! directions.
 //!
-//! Keys are never overwritten, and only their owner can read them. A renewed certificate and the revocation list replace
-//! the file before in one step, so that a node that reads at the same time sees one or the other.
+//! Keys are never overwritten, and only their owner can read them. A renewed certificate and a new revocation list
+//! replace the earlier file in one step, so that a node that reads at the same time gets one or the other.
 //!
 //! All certificates of one key have one serial number: revoking a node's certificate revokes those that it replaced.
 
@@ -188,7 +189,13 @@ fn replace(path: &Path, text: &str) -> Result<(), AuthorityError> {
     // Left by a command that was interrupted.
     let _ = fs::remove_file(&new);
     write_new(&new, text, false)?;
-    fs::rename(&new, path).map_err(at(path))
+    fs::rename(&new, path).map_err(at(path))?;
+    // A power cut must not bring an earlier revocation list back.
+    #[cfg(unix)]
+    if let Some(folder) = path.parent() {
+        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))?;
+    }
+    Ok(())
 }
 
 /// Creates a file and syncs it; only the owner can ever read a secret one.

@@ -24,6 +24,7 @@ use tokio_rustls::TlsConnector;
 use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, UnavailableReason, lookup::HolderLookup};
 use crate::{
     CallRefusal, NodeIdentity,
+    credentials::Credentials,
     identity::{BOOKS_NAME, LOOK_EVERY},
     wire::{self, CallBody, CallReply, CallRequest, FrameError, NodeStream, ServerFrame},
 };
@@ -43,6 +44,14 @@ pub(super) enum Transport {
     Tls(NodeIdentity),
     /// A socket on this machine.
     Socket(PathBuf),
+}
+
+/// How the books at the other end have proven who they are.
+struct PeerProof {
+    identity: NodeIdentity,
+    certificate: CertificateDer<'static>,
+    /// Those by which the handshake verified the certificate.
+    credentials: Arc<Credentials>,
 }
 
 pub(super) struct Connector {
@@ -125,11 +134,11 @@ impl Connector {
         let failed = |error: io::Error| failure(&address, error);
         let late = || UnavailableReason::Connection { address: address.clone(), kind: io::ErrorKind::TimedOut };
         let connect = async {
-            let (mut stream, certificate) = self.transport.connect(&address).await.map_err(failed)?;
+            let (mut stream, proof) = self.transport.connect(&address).await.map_err(failed)?;
             // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake
             // first.
             match wire::read::<ServerFrame>(&mut stream).await {
-                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok((stream, certificate)),
+                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok((stream, proof)),
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: false })) => {
                     Err(CallRefusal::NotHolder.into())
                 }
@@ -140,32 +149,34 @@ impl Connector {
                 }
             }
         };
-        let (stream, certificate) = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
+        let (stream, proof) = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
         let (reading, writing) = tokio::io::split(stream);
         let (frames, to_write) = mpsc::channel(CALLS_MAX);
         let pending = Arc::new(PendingReplies(Mutex::new(Some(HashMap::new()))));
         tokio::spawn(write(writing, to_write, Arc::clone(&pending)));
         tokio::spawn(read(reading, Arc::clone(&pending)));
-        if let (Transport::Tls(identity), Some(certificate)) = (&self.transport, certificate) {
-            tokio::spawn(end_when_untrusted(identity.clone(), certificate, Arc::downgrade(&pending)));
+        if let Some(proof) = proof {
+            tokio::spawn(proof.close_when_outlived(Arc::downgrade(&pending)));
         }
         Ok(NodeConnection { at, next: AtomicU64::new(1), frames, pending })
     }
 }
 
 impl Transport {
-    /// A connection, and the certificate of the books if they have proven themselves by one.
-    async fn connect(&self, address: &str) -> io::Result<(Box<dyn NodeStream>, Option<CertificateDer<'static>>)> {
+    /// A connection, and the certificate of the books unless they are on this machine.
+    async fn connect(&self, address: &str) -> io::Result<(Box<dyn NodeStream>, Option<PeerProof>)> {
         match self {
             Self::Tls(identity) => {
                 let stream = TcpStream::connect(address).await?;
                 // Calls are small and latency matters.
                 let _ = stream.set_nodelay(true);
                 let name = ServerName::try_from(BOOKS_NAME).map_err(|_| io::ErrorKind::InvalidInput)?;
-                let tls = TlsConnector::from(Arc::clone(&identity.credentials().client));
+                let credentials = identity.credentials();
+                let tls = TlsConnector::from(Arc::clone(&credentials.client));
                 let stream = tls.connect(name, stream).await?;
                 let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first().cloned());
-                Ok((Box::new(stream), certificate))
+                let identity = identity.clone();
+                Ok((Box::new(stream), certificate.map(|certificate| PeerProof { identity, certificate, credentials })))
             }
             Self::Socket(path) => Ok((Box::new(UnixStream::connect(path).await?), None)),
         }
@@ -219,22 +230,20 @@ impl PendingReplies {
     }
 }
 
-/// Closes the connection when the certificate of the books expires or is revoked.
-async fn end_when_untrusted(
-    identity: NodeIdentity,
-    certificate: CertificateDer<'static>,
-    pending: Weak<PendingReplies>,
-) {
-    let is_closed = async {
-        while pending.upgrade().is_some_and(|pending| pending.is_open()) {
-            tokio::time::sleep(LOOK_EVERY).await;
+impl PeerProof {
+    /// Closes the connection when the certificate of the books expires or is revoked.
+    async fn close_when_outlived(self, pending: Weak<PendingReplies>) {
+        let is_closed = async {
+            while pending.upgrade().is_some_and(|pending| pending.is_open()) {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::select! {
+            () = self.identity.until_untrusted(&self.certificate, self.credentials) => {}
+            () = is_closed => {}
         }
-    };
-    tokio::select! {
-        () = identity.until_untrusted(&certificate) => {}
-        () = is_closed => {}
+        pending.upgrade().iter().for_each(|pending| pending.close());
     }
-    pending.upgrade().iter().for_each(|pending| pending.close());
 }
 
 async fn read(mut reading: ReadHalf<Box<dyn NodeStream>>, pending: Arc<PendingReplies>) {

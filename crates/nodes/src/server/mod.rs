@@ -177,7 +177,8 @@ impl Listener for NodeListener {
     ) {
         // Replies are small and latency matters.
         let _ = stream.set_nodelay(true);
-        let tls = TlsAcceptor::from(Arc::clone(&self.identity.credentials().server));
+        let credentials = self.identity.credentials();
+        let tls = TlsAcceptor::from(Arc::clone(&credentials.server));
         let accepted = tokio::select! {
             accepted = timeout(HANDSHAKE, tls.accept(stream)) => accepted,
             () = place.lost() => return,
@@ -188,7 +189,7 @@ impl Listener for NodeListener {
         let Some(certificate) = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first().cloned()) else {
             return;
         };
-        let untrusted = self.identity.until_untrusted(&certificate);
+        let untrusted = self.identity.until_untrusted(&certificate, credentials);
         connection::serve(stream, Peer::of(&certificate), untrusted, shared).await;
     }
 }

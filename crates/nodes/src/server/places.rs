@@ -1,8 +1,8 @@
 //! The places of a server: for peers whose handshake is under way, and for nodes that have proven who they are.
 //!
 //! A peer without a certificate can take only places of the first kind. When those are full, the oldest handshake ends
-//! and the newcomer gets its place: a node needs milliseconds, so it is not the oldest for long. One address cannot take
-//! the places of another.
+//! and the newcomer gets its place: a node needs milliseconds, so it is not the oldest for long. An address that has
+//! its share takes only its own places.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -55,7 +55,8 @@ pub(super) struct ConnectionPlace {
 }
 
 impl Places {
-    /// A place for a new peer: a free one, or that of the oldest handshake, from the same address if that has its share.
+    /// A place for a new peer: a free one, or that of the oldest handshake. An address that has its share gives up its
+    /// own oldest.
     pub fn begin(self: &Arc<Self>, from: IpAddr) -> HandshakePlace {
         let from = counted_as(from);
         let (kept, lost) = oneshot::channel();
