@@ -37,7 +37,7 @@ mod status;
 mod terms;
 pub mod views;
 
-pub use accounts::SpawnAccounts;
+pub use accounts::{SpawnAccounts, UnallocatedAccounts};
 pub use error::SpawnError;
 pub use id::SpawnId;
 pub use order::{ConsumedDeposit, SpawnOrder};

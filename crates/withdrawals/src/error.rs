@@ -16,6 +16,9 @@ pub enum InvalidWithdrawal {
     OtherWallet,
     #[error("nothing is paid out of an account of this kind for this asker")]
     NotPayable,
+    /// Only the game knows what a player has in its world.
+    #[error("only the game server requests an exit from its world")]
+    ForeignExit,
     /// Only a player or a developer signs a payout of their own.
     #[error("only the owner of the money signs a payout")]
     ForeignConsent,

@@ -62,6 +62,9 @@ pub(crate) fn kept_exit_request(
     world: AccountId,
 ) -> Result<Request, InvalidWithdrawal> {
     check_owner(&kept.server, &kept.account, &kept.wallet)?;
+    if !is_game_of(&kept.principal, &kept.server) {
+        return Err(InvalidWithdrawal::ForeignExit);
+    }
     let row = ExitRow {
         server: &kept.server,
         exit_id: &kept.exit_id,
@@ -91,6 +94,11 @@ pub(crate) fn check_owner(server: &Name, account: &AccountName, wallet: &Name) -
         return Err(InvalidWithdrawal::OtherWallet);
     }
     Ok(())
+}
+
+/// Whether this principal is the game of the server.
+pub(crate) fn is_game_of(principal: &Principal, server: &Name) -> bool {
+    matches!(principal, Principal::GameServer(game) if game == server)
 }
 
 /// An exit as its row states it.

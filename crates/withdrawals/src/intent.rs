@@ -17,7 +17,7 @@ use crate::{
     InvalidWithdrawal,
     asker::Asker,
     consent::{PayoutConsent, consent_columns},
-    exit::{ExitRow, WorldExit, check_owner},
+    exit::{ExitRow, WorldExit, check_owner, is_game_of},
     status::{ApprovalPolicy, IntentStatus},
 };
 
@@ -73,6 +73,9 @@ impl WithdrawalRequest {
             _ => false,
         };
         match () {
+            () if self.exit.is_some() && !is_game_of(&self.principal, &self.server) => {
+                Err(InvalidWithdrawal::ForeignExit)
+            }
             () if !is_payable => Err(InvalidWithdrawal::NotPayable),
             () if self.consent.is_some() && !of_player && !of_developer => Err(InvalidWithdrawal::ForeignConsent),
             () => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use bankroll_ledger::{Amount, AssetId, Leg, Principal, Rejection, Settler, Time};
+use bankroll_ledger::{Amount, AssetId, IdempotencyKey, Leg, Namespace, Principal, Rejection, Settler, Time};
 use bankroll_spawns::{SpawnEnd, SpawnError, SpawnId, SpawnTerms, Spawns, views};
 
 use crate::world::{ALICE, SECOND, WORLD, World, name, rejected};
@@ -164,19 +164,14 @@ fn a_spawn_and_a_payout_that_want_the_same_money_are_not_both_served() {
     for round in 0..20 {
         let world = World::new();
         let bob = world.account("arena/funds/1/bob");
-        let (spawned, held) = thread::scope(|scope| {
-            let spawn = scope.spawn(|| world.reserve("k1", "bob").is_ok());
-            let payout = scope.spawn(|| {
-                let key = bankroll_ledger::IdempotencyKey {
-                    namespace: bankroll_ledger::Namespace::Player,
-                    ..World::client_key("bob/withdrawal/1")
-                };
-                let amount = Amount::new(100);
-                let leg = Leg::Hold { account: bob, amount, expires: None, settler: Settler::Holder };
-                world.apply(key, Principal::User(name("bob")), leg, vec![]).effects().is_ok()
-            });
-            (spawn.join().unwrap(), payout.join().unwrap())
-        });
+        let key = IdempotencyKey { namespace: Namespace::Player, ..World::client_key("bob/withdrawal/1") };
+        let amount = Amount::new(100);
+        let leg = Leg::Hold { account: bob, amount, expires: None, settler: Settler::Holder };
+        let payout = World::request(key, Principal::User(name("bob")), leg, vec![]);
+        let ledger = world.ledger().clone();
+        let payout = thread::spawn(move || ledger.apply(payout).unwrap().effects().is_ok());
+        let spawned = world.reserve("k1", "bob").is_ok();
+        let held = payout.join().unwrap();
         assert_ne!(spawned, held, "round {round}");
         assert_eq!(world.standing("arena/funds/1/bob"), (100, 100));
     }

@@ -124,9 +124,12 @@ impl World {
     }
 
     pub fn apply(&self, key: IdempotencyKey, principal: Principal, leg: Leg, facts: Vec<Fact>) -> Answer {
+        self.ledger().apply(Self::request(key, principal, leg, facts)).unwrap()
+    }
+
+    pub fn request(key: IdempotencyKey, principal: Principal, leg: Leg, facts: Vec<Fact>) -> Request {
         let (action, references) = (Action::Legs(vec![leg]), References::default());
-        let request = Request { key, principal, confirmation: None, action, references, facts, events: vec![] };
-        self.ledger().apply(request).unwrap()
+        Request { key, principal, confirmation: None, action, references, facts, events: vec![] }
     }
 
     pub fn client_key(text: &str) -> IdempotencyKey {

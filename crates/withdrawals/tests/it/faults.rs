@@ -4,7 +4,7 @@ use bankroll_chains_simulated::NodeFault;
 use bankroll_orders::{SignerRefusal, StopReason};
 use bankroll_withdrawals::{StepResult, WaitReason, WithdrawalRequest};
 
-use crate::world::{Between, ETHER, GWEI, SECOND, World, home, sent, wallet};
+use crate::world::{Between, ETHER, GWEI, SECOND, World, home, name, sent, wallet};
 
 #[test]
 fn whatever_a_node_does_with_a_transaction_it_is_paid_once() {
@@ -138,6 +138,7 @@ fn without_coins_it_waits_for_them() {
     world.drain(ETHER - ETHER / 1_000);
     let intent = world.alice("exit-1", home(1), 10 * ETHER);
     let bob = WithdrawalRequest {
+        wallet: name("bob"),
         account: "arena/funds/1/bob".parse().unwrap(),
         ..world.withdrawal("exit-2", home(2), 5 * ETHER)
     };
