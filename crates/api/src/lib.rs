@@ -1,8 +1,8 @@
 //! The Funds API: HTTP for game servers, players and the owner.
 //!
 //! The [`router`] runs in the process that holds the books and decides everything itself, from the raw request: who the
-//! caller is, what they may do, and what the ledger says. The [`front`] is the part that faces the network; it may run in
-//! another process, and then it can claim nothing.
+//! caller is, what they may do, and what the ledger says. The [`front`] is the part that faces the network; it may run
+//! in another process, and then it can claim nothing.
 //!
 //! It guarantees:
 //! - a change takes effect once for each key of its caller, and a retry gets the same answer;

@@ -69,8 +69,8 @@ error_codes! {
     CursorInvalid, "cursor_invalid", BAD_REQUEST, false, "The cursor belongs to another query",
         "Use the `next` of the previous page with the same filters, or omit `after` for the first page.";
     AmountMalformed, "amount_malformed", BAD_REQUEST, false, "The amount is not a whole number of base units",
-        "An amount is a string of decimal digits in the asset's base units: no sign, spaces, point, exponent or leading \
-         zeros.";
+        "An amount is a string of decimal digits in the asset's base units: no sign, spaces, point, exponent or \
+         leading zeros.";
     AmountTooLarge, "amount_too_large", BAD_REQUEST, false, "The amount is too large",
         "An amount is at most 340282366920938463463374607431768211455 (2^128 - 1).";
     AmountZero, "amount_zero", BAD_REQUEST, false, "The amount is zero",
@@ -137,8 +137,8 @@ error_codes! {
     Forbidden, "forbidden", FORBIDDEN, false, "This kind of caller may not do this",
         "The caller can see the resource, and has no right to this operation.";
     RouteNotAllowed, "route_not_allowed", FORBIDDEN, false, "Money may not move between these accounts",
-        "The route table of the ledger does not let this caller move money from the one kind of account to the other. A \
-         game server moves between `world` and `funds`, `play_only` or `ecosystem`.";
+        "The route table of the ledger does not let this caller move money from the one kind of account to the other. \
+         A game server moves between `world` and `funds`, `play_only` or `ecosystem`.";
     ConfirmationNeeded, "confirmation_needed", FORBIDDEN, false, "A second person must confirm this",
         "An override of the rules needs the consent of another operator.";
     NotFound, "not_found", NOT_FOUND, false, "There is no such resource",
@@ -182,8 +182,8 @@ error_codes! {
     Busy, "busy", SERVICE_UNAVAILABLE, true, "The ledger is busy",
         "The queue is full. Nothing was changed; send the same request again after `Retry-After` seconds.";
     Unavailable, "unavailable", SERVICE_UNAVAILABLE, true, "The books are out of reach",
-        "The books are being opened, moved to another node, or their database is out of reach. Nothing was changed; send \
-         the same request again.";
+        "The books are being opened, moved to another node, or their database is out of reach. Nothing was changed; \
+         send the same request again.";
     StorageFull, "storage_full", SERVICE_UNAVAILABLE, true, "The disk of the books is full",
         "Nothing was changed. The operator must make room.";
     OutcomeUnknown, "outcome_unknown", SERVICE_UNAVAILABLE, true, "It is not known whether the request took effect",

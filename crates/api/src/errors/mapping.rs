@@ -3,7 +3,9 @@
 //! "Nothing happened" and "it may have happened" are never confused: only [`SubmitFailure::Unknown`] is the second.
 
 use bankroll_ledger::{AccountNameError, AmountError, OpenRejection, Rejection};
+use bankroll_spawns::SpawnError;
 use bankroll_store::{StoreError, SubmitError, SubmitFailure, SubmitRefusal};
+use bankroll_withdrawals::{InvalidWithdrawal, ViewError};
 
 use super::{ApiError, ErrorCode};
 
@@ -109,5 +111,44 @@ impl From<AmountError> for ApiError {
 impl From<AccountNameError> for ApiError {
     fn from(error: AccountNameError) -> Self {
         Self::with(ErrorCode::AccountNameInvalid, error.to_string())
+    }
+}
+
+impl From<SpawnError> for ApiError {
+    fn from(error: SpawnError) -> Self {
+        let detail = error.to_string();
+        match error {
+            SpawnError::Paused => Self::with(ErrorCode::ServerPaused, detail),
+            SpawnError::NotFound => ErrorCode::NotFound.into(),
+            SpawnError::OtherSpawn => Self::with(ErrorCode::IdempotencyMismatch, detail),
+            SpawnError::DepositTaken => Self::with(ErrorCode::Conflict, detail),
+            SpawnError::TooLarge => Self::with(ErrorCode::BalanceOverflow, detail),
+            SpawnError::InFlight => Self::with(ErrorCode::OutcomeUnknown, detail).after(1),
+            SpawnError::Rejected(rejection) => rejection.into(),
+            SpawnError::Call(error) => error.into(),
+            SpawnError::Store(error) => error.into(),
+            SpawnError::Row(_) => ErrorCode::BooksDamaged.into(),
+        }
+    }
+}
+
+impl From<InvalidWithdrawal> for ApiError {
+    fn from(error: InvalidWithdrawal) -> Self {
+        match error {
+            InvalidWithdrawal::TooLarge => Self::with(ErrorCode::AmountTooLarge, error.to_string()),
+            InvalidWithdrawal::OtherServer | InvalidWithdrawal::OtherWallet => ErrorCode::NotFound.into(),
+            InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent => {
+                Self::with(ErrorCode::Forbidden, error.to_string())
+            }
+        }
+    }
+}
+
+impl From<ViewError> for ApiError {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::Store(error) => error.into(),
+            _ => ErrorCode::BooksDamaged.into(),
+        }
     }
 }

@@ -10,6 +10,9 @@ pub type RelayCall = Arc<
     dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = Result<RelayedResponse, CallError>> + Send>> + Send + Sync,
 >;
 
+/// Where access lines go.
+pub type AccessLog = Arc<dyn Fn(&AccessLine) + Send + Sync>;
+
 /// What answers requests.
 #[derive(Clone)]
 pub enum FrontBackend {
@@ -91,7 +94,8 @@ pub struct FrontConfig {
     pub threads: usize,
     pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
     pub gauges: Arc<dyn Fn() -> Vec<MetricGauge> + Send + Sync>,
-    pub log: Arc<dyn Fn(&AccessLine) + Send + Sync>,
+    /// Gets a line for each answer.
+    pub log: AccessLog,
 }
 
 impl FrontConfig {

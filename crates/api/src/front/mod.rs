@@ -30,6 +30,6 @@ mod route_table;
 mod server;
 mod tls;
 
-pub use config::{AccessLine, FrontBackend, FrontConfig, MetricGauge, RateLimit, ReadyCheck, RelayCall};
+pub use config::{AccessLine, AccessLog, FrontBackend, FrontConfig, MetricGauge, RateLimit, ReadyCheck, RelayCall};
 pub use relay::answer;
 pub use server::{FrontError, FrontHandle, serve};

@@ -28,9 +28,9 @@ pub(super) fn relayed(parts: &Parts, body: &Bytes) -> RelayedRequest {
     RelayedRequest {
         method: parts.method.to_string(),
         path: path.to_owned(),
-        // A value that is no text proves nothing; it must not vanish, which could make two keys into one.
+        // A value that is no text proves nothing, and a key that is none is missing; never replace one by another text.
         headers: headers
-            .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("\u{7f}").to_owned()))
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
             .collect(),
         body: body.to_vec(),
     }

@@ -114,7 +114,7 @@ impl FrontHandle {
         self.connections.count()
     }
 
-    /// Stops listening, lets requests in flight finish, and ends. Blocks; not to be called from the front's own threads.
+    /// Stops listening, lets requests in flight finish, and ends. Blocks; never call it on a thread of the front.
     pub fn drain(mut self) {
         self.end();
     }

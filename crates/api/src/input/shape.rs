@@ -1,7 +1,8 @@
 //! The shape of a body, checked on its raw bytes before any other code reads it.
 //!
 //! Two readers must not read two requests from one body: a field that occurs twice is refused, also when one of its
-//! spellings has escapes. The depth and the number of fields are bounded, so the check takes linear time.
+//! spellings has escapes, and an array is no second spelling of an object. Depth and number of fields are bounded, so
+//! the check takes linear time.
 
 use std::borrow::Cow;
 
@@ -27,6 +28,10 @@ pub fn check_shape(bytes: &[u8]) -> Result<(), ErrorCode> {
             b'{' | b'[' => {
                 if open.len() == DEPTH_MAX {
                     return Err(ErrorCode::BodyTooDeep);
+                }
+                // A derived reader takes an array for an object whose fields it lists in order: no body here needs one.
+                if *byte == b'[' && !matches!(open.last(), Some(Some(_))) {
+                    return Err(ErrorCode::BodyInvalid);
                 }
                 expects_name = *byte == b'{';
                 open.push(expects_name.then(Vec::new));
@@ -104,15 +109,22 @@ mod tests {
 
     #[test]
     fn depth_and_fields_are_bounded() {
-        check(&("[".repeat(32) + &"]".repeat(32)), Ok(()));
-        check(&("[".repeat(33) + &"]".repeat(33)), Err(ErrorCode::BodyTooDeep));
-        check(&"[".repeat(1 << 20), Err(ErrorCode::BodyTooDeep));
+        let nested = |depth: usize| format!("{}{{}}{}", r#"{"a":"#.repeat(depth - 1), "}".repeat(depth - 1));
+        check(&nested(32), Ok(()));
+        check(&nested(33), Err(ErrorCode::BodyTooDeep));
+        check(&r#"{"a":"#.repeat(1 << 18), Err(ErrorCode::BodyTooDeep));
         let fields = |count: usize| {
             let fields: Vec<_> = (0..count).map(|number| format!("\"{number}\":1")).collect();
             format!("{{{}}}", fields.join(","))
         };
         check(&fields(64), Ok(()));
         check(&fields(65), Err(ErrorCode::BodyTooDeep));
+    }
+
+    #[test]
+    fn an_array_is_no_object() {
+        check(r#"["arena/funds/1/alice", "1"]"#, Err(ErrorCode::BodyInvalid));
+        check(r#"{"operations": [["k", "pellets"]]}"#, Err(ErrorCode::BodyInvalid));
     }
 
     #[test]

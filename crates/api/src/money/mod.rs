@@ -10,4 +10,4 @@ mod submit;
 pub use answer::AppliedBody;
 pub(crate) use answer::{applied, applied_response};
 pub(crate) use operation::Operation;
-pub(crate) use submit::{apply_one, request, settle_rejection, spend, unspend};
+pub(crate) use submit::{apply_one, request, settle_rejection, spend, spend_amount, unspend};

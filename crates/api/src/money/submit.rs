@@ -66,7 +66,11 @@ pub(crate) async fn apply_one(
 
 /// Counts what an operation spends against the limit of the key that opened the session.
 pub(crate) fn spend(gate: &Gate, operation: &Operation) -> Result<Option<(AssetId, Amount)>, ApiError> {
-    let Some((asset, amount)) = operation.spends() else { return Ok(None) };
+    operation.spends().map_or(Ok(None), |(asset, amount)| spend_amount(gate, asset, amount))
+}
+
+/// Counts an amount; `None` if the key has no limit.
+pub(crate) fn spend_amount(gate: &Gate, asset: AssetId, amount: Amount) -> Result<Option<(AssetId, Amount)>, ApiError> {
     let key = gate.opened_by().and_then(|address| gate.registry.server_key(address));
     let Some((key, limit)) = key.and_then(|key| Some((key, key.spend_limit?))) else { return Ok(None) };
     let mut limits = gate.books.spend.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,6 +40,12 @@ pub struct AccountBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+pub struct OpenedBody {
+    /// The names of the player's accounts.
+    pub accounts: Vec<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
 pub struct AccountPage {
     pub accounts: Vec<AccountBody>,
     /// For `after` of the next page; missing on the last one.
@@ -56,7 +62,7 @@ pub struct AccountQuery {
     pub owner: Option<String>,
     pub after: Option<String>,
     /// 1 to 1,000; 100 by default.
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 
@@ -70,7 +76,7 @@ pub struct LineQuery {
     pub order: Option<String>,
     pub after: Option<String>,
     /// 1 to 1,000; 100 by default.
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 
@@ -113,7 +119,7 @@ pub struct LineBody {
 ///
 /// `funds` and `unallocated`; accounts that exist stay as they are.
 #[utoipa::path(post, path = "/v1/servers/{server}/accounts", tag = "accounts", security(("session" = [])),
-    params(("server" = String, Path)), request_body = NewAccountBody, responses((status = 200, body = AccountPage)))]
+    params(("server" = String, Path)), request_body = NewAccountBody, responses((status = 200, body = OpenedBody)))]
 pub async fn open(
     State(funds): State<Funds>,
     PathParts(server): PathParts<String>,
@@ -124,21 +130,23 @@ pub async fn open(
     call.key()?;
     let NewAccountBody { player } = call.body()?;
     let asset = super::transfers::server_asset(&gate, &server)?;
-    let wallet: bankroll_orders::Address =
-        player.parse().map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "player is the address of a wallet"))?;
-    let owner: Name = wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal)?;
-    // A wallet that is one of several of a player is that player's.
-    let owner = gate.registry.player_wallet(wallet).map_or(owner, |proven| proven.player.clone());
+    let owner = player_of(&gate.registry, &player)?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
     let name = |kind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: Some(owner.clone()) };
     let names = vec![name(AccountKind::Funds), name(AccountKind::Unallocated)];
-    open_accounts(&books, Principal::GameServer(server.clone()), names.clone()).await?;
-    let read = move |reader: &bankroll_store::Reader| {
-        names.iter().filter_map(|name| reader.account_named(name).transpose()).collect::<Result<Vec<_>, _>>()
-    };
-    let accounts = books.readers.read(read).await?;
-    applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next: None }, false)
+    let accounts = names.iter().map(ToString::to_string).collect();
+    open_accounts(&books, Principal::GameServer(server), names).await?;
+    applied_response(&OpenedBody { accounts }, false)
+}
+
+/// The player that a game server means by a wallet: one of several wallets of a player is that player's.
+pub(super) fn player_of(registry: &bankroll_registry::Registry, wallet: &str) -> Result<Name, ApiError> {
+    let wallet = super::sessions::address_of("player", wallet)?;
+    match registry.player_wallet(wallet) {
+        Some(proven) => Ok(proven.player.clone()),
+        None => wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal.into()),
+    }
 }
 
 /// Opens accounts on a thread that may block; accounts that exist stay as they are.

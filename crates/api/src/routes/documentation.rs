@@ -14,9 +14,9 @@ use crate::errors::ErrorBody;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Bankroll Funds API", version = "1", description = "Balances of real-money games: accounts, transfers, \
-        holds, spawns, exits, payouts. Amounts are decimal strings in base units. Every change needs an Idempotency-Key: \
-        the same request with the same key takes effect once."),
+    info(title = "Bankroll Funds API", version = "1", description = "Balances of real-money games: accounts, \
+        transfers, holds, spawns, exits, payouts. Amounts are decimal strings in base units. Every change needs an \
+        Idempotency-Key: the same request with the same key takes effect once."),
     components(schemas(ErrorBody<'static>)),
     modifiers(&SecuritySchemes),
 )]
@@ -33,15 +33,21 @@ impl Modify for SecuritySchemes {
 
 /// Adds what every operation has: the error body, and the key of changes.
 pub(super) fn finished(mut document: openapi::OpenApi) -> openapi::OpenApi {
-    for item in document.paths.paths.values_mut() {
+    for (path, item) in &mut document.paths.paths {
+        // Each operation of a batch has a key of its own; closing a session twice is closing it once.
+        let has_key = !path.ends_with("/batch") && !path.ends_with("/sessions/current");
+        if path.starts_with("/v1/registry/") {
+            let operations = [&mut item.get, &mut item.post, &mut item.delete];
+            operations.into_iter().flatten().for_each(|operation| operation.tags = Some(vec!["registry".to_owned()]));
+        }
         let changes = [&mut item.post, &mut item.put, &mut item.delete];
-        changes.into_iter().flatten().for_each(|operation| finish(operation, true));
+        changes.into_iter().flatten().for_each(|operation| finish(operation, has_key));
         item.get.iter_mut().for_each(|operation| finish(operation, false));
     }
     document
 }
 
-fn finish(operation: &mut Operation, is_change: bool) {
+fn finish(operation: &mut Operation, has_key: bool) {
     let errors = |description: &str| {
         let schema = RefOr::Ref(Ref::from_schema_name("ErrorBody"));
         let content = ContentBuilder::new().schema(Some(schema)).build();
@@ -52,7 +58,7 @@ fn finish(operation: &mut Operation, is_change: bool) {
         let description = "See the code; /errors/CODE explains it.";
         operation.responses.responses.entry(status.to_owned()).or_insert_with(|| RefOr::T(errors(description)));
     }
-    if is_change && operation.security.is_some() {
+    if has_key && operation.security.is_some() {
         let schema = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
         let key = ParameterBuilder::new()
             .name("Idempotency-Key")

@@ -1,5 +1,5 @@
-//! The operations, one file per resource. Each handler states its documentation, so that routes and the OpenAPI document
-//! are one thing.
+//! The operations, one file per resource. Each handler states its documentation, so that routes and the OpenAPI
+//! document are one thing.
 //!
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 
@@ -7,15 +7,19 @@ mod accounts;
 mod batch;
 mod deposits;
 mod documentation;
+mod exits;
 mod holds;
 mod players;
 mod records;
 mod registry;
+mod registry_bodies;
 mod server_keys;
 mod servers;
 mod sessions;
 mod sign_in;
+mod spawns;
 mod transfers;
+mod withdrawals;
 
 use axum::Router;
 use utoipa::{OpenApi as _, openapi::OpenApi};
@@ -64,6 +68,19 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(holds::release))
         .routes(routes!(records::reverse))
         .routes(routes!(batch::batch))
+        .routes(routes!(spawns::eligibility))
+        .routes(routes!(spawns::reserve, spawns::list))
+        .routes(routes!(spawns::show))
+        .routes(routes!(spawns::commit))
+        .routes(routes!(spawns::release))
+        .routes(routes!(spawns::refund))
+        .routes(routes!(exits::exit))
+        .routes(routes!(exits::show))
+        .routes(routes!(withdrawals::of_server))
+        .routes(routes!(withdrawals::show_of_server))
+        .routes(routes!(withdrawals::request, withdrawals::of_player))
+        .routes(routes!(withdrawals::show_of_player))
+        .routes(routes!(withdrawals::request_as_developer))
         .routes(routes!(players::me))
         .routes(routes!(players::balances))
         .routes(routes!(players::deposit_address))

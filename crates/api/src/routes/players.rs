@@ -57,7 +57,7 @@ pub struct HistoryQuery {
     pub to: Option<String>,
     pub order: Option<String>,
     pub after: Option<String>,
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 

@@ -2,15 +2,15 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Name, Time};
-use bankroll_registry::{
-    AssetDraft, ChainDraft, CustodyKeyDraft, Registry, RegistryChange, RegistryDecision, RegistryRefusal,
-    TreasuryDraft, WalletDraft, recorded_changes,
-};
+use bankroll_registry::{Registry, RegistryChange, RegistryDecision, RegistryRefusal, recorded_changes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 
-use super::accounts::page_size;
+use super::{
+    accounts::page_size,
+    registry_bodies::{AssetBody, ChainBody, CustodyKeyBody, TreasuryBody, WalletBody},
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, show_time, time},
@@ -19,13 +19,16 @@ use crate::{
 };
 
 /// The entries that a change wrote, each as it is afterwards. Empty if nothing had to change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, IntoResponses)]
+#[response(status = 200)]
 pub struct ChangedBody {
     #[schema(value_type = Vec<Object>)]
     pub changes: Vec<Value>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+/// Entries as they are now.
+#[derive(Debug, Serialize, ToSchema, IntoResponses)]
+#[response(status = 200)]
 pub struct EntriesBody {
     #[schema(value_type = Vec<Object>)]
     pub entries: Vec<Value>,
@@ -37,15 +40,14 @@ pub struct EntriesBody {
 pub struct ChangesQuery {
     /// Only changes before this time.
     pub before: Option<String>,
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 
 macro_rules! entries {
     ($name:ident, $path:literal, $title:literal, $list:ident) => {
         #[doc = $title]
-        #[utoipa::path(get, path = $path, tag = "registry", responses((status = 200, body = EntriesBody)),
-                                    security(("session" = [])))]
+        #[utoipa::path(get, path = $path, responses(EntriesBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter(&call).await?;
             gate.owner()?;
@@ -56,14 +58,13 @@ macro_rules! entries {
 }
 
 macro_rules! adding {
-    ($name:ident, $path:literal, $title:literal, $draft:ty, $add:ident) => {
+    ($name:ident, $path:literal, $title:literal, $body:ty, $add:ident) => {
         #[doc = $title]
-        #[utoipa::path(post, path = $path, tag = "registry", request_body(content = Object),
-                                    responses((status = 200, body = ChangedBody)), security(("session" = [])))]
+        #[utoipa::path(post, path = $path, request_body = $body, responses(ChangedBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter_to_change(&call).await?;
             gate.owner()?;
-            let draft: $draft = call.body()?;
+            let draft = call.body::<$body>()?.draft()?;
             changed(gate, &call, |registry, _, now| registry.$add(&draft, now)).await
         }
     };
@@ -74,32 +75,32 @@ entries!(assets, "/v1/registry/assets", "Assets (owner)", assets);
 entries!(wallets, "/v1/registry/wallets", "Our wallets (owner)", wallets);
 entries!(custody_keys, "/v1/registry/custody-keys", "Custody keys (owner)", custody_keys);
 entries!(treasury, "/v1/registry/treasury", "Treasury addresses (owner)", treasury_addresses);
-adding!(add_chain, "/v1/registry/chains", "Registers a chain (owner)", ChainDraft, add_chain);
-adding!(add_wallet, "/v1/registry/wallets", "Registers one of our wallets (owner)", WalletDraft, add_wallet);
+adding!(add_chain, "/v1/registry/chains", "Registers a chain (owner)", ChainBody, add_chain);
+adding!(add_wallet, "/v1/registry/wallets", "Registers one of our wallets (owner)", WalletBody, add_wallet);
 adding!(
     add_custody_key,
     "/v1/registry/custody-keys",
     "Registers a custody key (owner)",
-    CustodyKeyDraft,
+    CustodyKeyBody,
     add_custody_key
 );
 adding!(
     add_treasury,
     "/v1/registry/treasury",
     "Registers an address of the operator's capital (owner)",
-    TreasuryDraft,
+    TreasuryBody,
     add_treasury
 );
 
 /// Registers an asset (owner)
 ///
 /// The ledger lists it first and gives it its number.
-#[utoipa::path(post, path = "/v1/registry/assets", tag = "registry", request_body(content = Object),
+#[utoipa::path(post, path = "/v1/registry/assets", request_body = AssetBody,
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
     let author = gate.owner_author(&call)?;
-    let draft: AssetDraft = call.body()?;
+    let draft = call.body::<AssetBody>()?.draft()?;
     if let Some(changes) = gate.earlier(&author).await? {
         return answer(&changes, true);
     }
@@ -113,7 +114,7 @@ pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Resp
 }
 
 /// Changes of the registry, the newest first (owner)
-#[utoipa::path(get, path = "/v1/registry/changes", tag = "registry", params(ChangesQuery),
+#[utoipa::path(get, path = "/v1/registry/changes", params(ChangesQuery),
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;

@@ -1,13 +1,17 @@
 //! The allow-list: which key may act for which game server, and within which bounds.
 
 use axum::{extract::State, response::Response};
-use bankroll_ledger::{Amount, AssetId, Name};
+use bankroll_ledger::{Amount, AssetId};
 use bankroll_orders::Address;
 use bankroll_registry::{KeyBounds, ServerKeyDraft};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::registry::{ChangedBody, EntriesBody, changed, shown};
+use super::{
+    registry::{ChangedBody, EntriesBody, changed, shown},
+    registry_bodies::name,
+    sessions::address_of,
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, time},
@@ -35,7 +39,7 @@ pub struct ServerKeyBody {
 }
 
 /// Keys of game servers (owner)
-#[utoipa::path(get, path = "/v1/registry/server-keys", tag = "registry",
+#[utoipa::path(get, path = "/v1/registry/server-keys",
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
@@ -45,7 +49,7 @@ pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
 }
 
 /// Allow-lists a key of a game server (owner)
-#[utoipa::path(post, path = "/v1/registry/server-keys", tag = "registry", request_body = ServerKeyBody,
+#[utoipa::path(post, path = "/v1/registry/server-keys", request_body = ServerKeyBody,
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
@@ -57,7 +61,7 @@ pub async fn add(State(funds): State<Funds>, call: ApiCall) -> Result<Response, 
 /// Revokes a key of a game server (owner)
 ///
 /// For ever. Its sessions are refused from the answer on.
-#[utoipa::path(delete, path = "/v1/registry/server-keys/{address}", tag = "registry",
+#[utoipa::path(delete, path = "/v1/registry/server-keys/{address}",
     params(("address" = String, Path)), responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn revoke(
     State(funds): State<Funds>,
@@ -71,13 +75,9 @@ pub async fn revoke(
 }
 
 fn draft(body: ServerKeyBody) -> Result<ServerKeyDraft, ApiError> {
-    let name = |field: &str, text: &str| -> Result<Name, ApiError> {
-        text.parse().map_err(|error| ApiError::with(ErrorCode::BodyInvalid, format!("{field}: {error}")))
-    };
-    let address = body.address.parse();
     let limit: Option<Amount> = body.spend_limit.as_deref().map(amount).transpose()?;
     Ok(ServerKeyDraft {
-        address: address.map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "address is no address"))?,
+        address: address_of("address", &body.address)?,
         server: name("server", &body.server)?,
         chain: name("chain", &body.chain)?,
         asset: AssetId(body.asset),

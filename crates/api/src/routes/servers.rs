@@ -61,7 +61,7 @@ pub struct VersionQuery {
     /// Only versions below this one.
     #[param(value_type = Option<u64>)]
     pub below: Option<String>,
-    #[param(value_type = Option<u32>)]
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
     pub limit: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 //! The write guard is held from the decision to the commit, in a task of its own: a caller that goes away in between
 //! must not leave memory behind the journal.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use bankroll_ledger::{IdempotencyKey, Name, Namespace, Principal, Scope, Time};
 use bankroll_registry::{ChangeOrigin, Registry, RegistryChange, SessionClaims, change_request, recorded_change};
@@ -13,6 +13,9 @@ use tokio::sync::OwnedRwLockWriteGuard;
 
 use super::{Funds, HeldBooks, gate};
 use crate::{ApiError, ErrorCode, input::ApiCall};
+
+/// How often expired nonces and sessions are dropped from memory: once a minute, in microseconds.
+const FORGET_EVERY: u64 = 60_000_000;
 
 /// A request that may change the registry.
 pub(crate) struct ChangeGate {
@@ -38,7 +41,11 @@ impl Funds {
         let books = self.books()?;
         let mut registry = Arc::clone(&books.registry).write_owned().await;
         let now = self.now();
-        registry.forget_expired(now);
+        // A walk over all nonces: not for each caller, who may have proved nothing yet.
+        if now.0.saturating_sub(books.forgotten_at.load(Ordering::Relaxed)) >= FORGET_EVERY {
+            books.forgotten_at.store(now.0, Ordering::Relaxed);
+            registry.forget_expired(now);
+        }
         let session = self.prove(call, &books, &registry, now)?;
         Ok(ChangeGate { funds: self.clone(), books, registry, now, session })
     }

@@ -1,7 +1,7 @@
 //! The gate: from the proof of a request to a caller with rights, while the registry cannot change.
 //!
-//! What is missing, what is another's and what this kind of caller cannot see all answer `not_found`. `forbidden` is for
-//! callers who can see the resource anyway.
+//! What is missing, what is another's and what this kind of caller cannot see all answer `not_found`. `forbidden` is
+//! for callers who can see the resource anyway.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct Gate {
 }
 
 impl Funds {
-    /// Checks the proof of a request. A request without a proof gets in as nobody's.
+    /// Checks the proof of a request. A request without a proof gets in without a caller.
     pub(crate) async fn enter(&self, call: &ApiCall) -> Result<Gate, ApiError> {
         let books = self.books()?;
         let registry = Arc::clone(&books.registry).read_owned().await;

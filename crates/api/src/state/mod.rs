@@ -1,8 +1,8 @@
 //! What handlers work with: the ledger while this process holds it, the registry in memory, readers, settings.
 //!
-//! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change of
-//! the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call that
-//! is enqueued after its answer.
+//! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change
+//! of the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call
+//! that is enqueued after its answer.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -19,13 +19,15 @@ mod signature;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicU64},
 };
 
-use bankroll_ledger::{AccountId, AccountName, Name, Time};
+use bankroll_ledger::{AccountId, AccountName, Amount, Name, Time};
 use bankroll_orders::ChainId;
 use bankroll_registry::{ContractCheck, Registry, RegistryError, SessionKeys, SignInConfig, SpendLimits, random_bytes};
+use bankroll_spawns::Spawns;
 use bankroll_store::{Clock, Ledger, Reader};
+use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::AccountNumbers;
 pub(crate) use changes::ChangeGate;
@@ -42,6 +44,10 @@ pub struct FundsSettings {
     /// The chain of signed requests of owners and players. A game server signs for the chain of its key.
     pub chain_id: ChainId,
     pub sign_in: SignInConfig,
+    /// Above which amount a payout waits for an approval.
+    pub approval: ApprovalPolicy,
+    /// How long a reservation of a spawn lasts.
+    pub spawns: Spawns,
     /// The newest block of a chain: payments to a new address count from there on.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
@@ -52,10 +58,13 @@ pub struct FundsSettings {
 pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
 
 impl FundsSettings {
+    /// Every payout waits for an approval, and no contract wallet can sign in, unless the caller sets it otherwise.
     #[must_use]
     pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
         let newest_block = Arc::new(|_: &Name| 0);
-        Self { audience: audience.to_owned(), chain_id, sign_in, newest_block, contract_answer: None }
+        let approval = ApprovalPolicy { at_once: Amount::ZERO };
+        let (audience, spawns) = (audience.to_owned(), Spawns::default());
+        Self { audience, chain_id, sign_in, approval, spawns, newest_block, contract_answer: None }
     }
 }
 
@@ -100,6 +109,8 @@ pub(crate) struct HeldBooks {
     pub registry: Arc<tokio::sync::RwLock<Registry>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
+    /// When expired nonces were last dropped from memory, in microseconds.
+    pub forgotten_at: AtomicU64,
 }
 
 impl Funds {
@@ -132,6 +143,7 @@ impl Funds {
             registry: Arc::new(tokio::sync::RwLock::new(registry)),
             keys,
             spend: Mutex::default(),
+            forgotten_at: AtomicU64::new(now.0),
         };
         *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(held));
         Ok(())

@@ -1,3 +1,14 @@
 //! The Funds API as its callers see it.
 
+#![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
+
+mod document;
 mod error_pages;
+mod front;
+mod idempotency;
+mod matrix;
+mod money;
+mod sessions;
+mod spawns;
+mod strict_input;
+mod world;

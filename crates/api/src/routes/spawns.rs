@@ -1,0 +1,291 @@
+//! Spawns: a place in a server's world, reserved, committed, released or refunded, once.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use bankroll_deposits::credit::credited_buy_in;
+use bankroll_ledger::Name;
+use bankroll_spawns::{
+    ConsumedDeposit, SpawnEnd, SpawnId, SpawnOrder, SpawnTerms, SpawnView, Spawns,
+    views::{self, SpawnRefusal},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    accounts::{page_size, player_of},
+    holds::EmptyBody,
+};
+use crate::{
+    ApiError, ErrorCode, Funds,
+    input::{ApiCall, PathParts, show_time},
+    money::{applied_response, spend_amount, unspend},
+    state::Gate,
+};
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSpawnBody {
+    /// The wallet of the player.
+    pub player: String,
+    /// The deposit that the place is paid with, which it consumes; without one it is paid from the balance.
+    #[serde(default)]
+    pub deposit: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SpawnBody {
+    #[schema(example = "spn_0123456789abcdef0123456789abcdef")]
+    pub spawn: String,
+    pub player: String,
+    /// `reserved`, `committed`, `released`, `refunded`, `expired` or `exited`.
+    pub status: &'static str,
+    /// What enters the world.
+    pub amount: String,
+    /// The amount as mass in the game: a decimal number.
+    pub mass: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<String>,
+    /// The version of the server's configuration that set the price.
+    pub version: u64,
+    pub reserved_at: String,
+    pub expires_at: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SpawnPage {
+    pub spawns: Vec<SpawnBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EligibilityBody {
+    pub player: String,
+    pub eligible: bool,
+    /// Why not: `paused`, `insufficient_funds` or `excluded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// What the player may stake now.
+    pub funds: String,
+    /// What may become a buy-in.
+    pub unallocated: String,
+    pub price: String,
+    /// The price with the fees on top: what a player without funds pays in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SpawnQuery {
+    pub after: Option<String>,
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    pub limit: Option<String>,
+}
+
+/// Whether a player could spawn now
+///
+/// Nothing is reserved: another request may take the money first.
+#[utoipa::path(get, path = "/v1/servers/{server}/players/{wallet}/eligibility", tag = "game",
+    params(("server" = String, Path), ("wallet" = String, Path)), responses((status = 200, body = EligibilityBody)),
+    security(("session" = [])))]
+pub async fn eligibility(
+    State(funds): State<Funds>,
+    PathParts((server, wallet)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let server = gate.reader_of(&server)?;
+    let player = player_of(&gate.registry, &wallet).map_err(|_| ErrorCode::NotFound)?;
+    let (terms, asset) = (terms(&gate, &server)?, super::transfers::server_asset(&gate, &server)?);
+    let is_excluded = gate.registry.excluded_until(&player, gate.now).is_some();
+    let books = Arc::clone(&gate.books);
+    drop(gate);
+    let wallet = player.clone();
+    let found = books.readers.read(move |reader| views::eligibility(reader, &server, asset, &wallet, &terms)).await?;
+    let reason = match found.refusal {
+        Some(SpawnRefusal::Paused) => Some("paused"),
+        _ if is_excluded => Some("excluded"),
+        Some(SpawnRefusal::InsufficientFunds) => Some("insufficient_funds"),
+        None => None,
+    };
+    let body = EligibilityBody {
+        player: player.to_string(),
+        eligible: reason.is_none(),
+        reason,
+        funds: found.funds.to_string(),
+        unallocated: found.unallocated.to_string(),
+        price: found.price.to_string(),
+        required: found.required.map(|required| required.to_string()),
+    };
+    applied_response(&body, false)
+}
+
+/// Reserves a place in the world
+///
+/// The price is held in the player's funds for a minute. The same key returns the same reservation.
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns", tag = "game", params(("server" = String, Path)),
+    request_body = NewSpawnBody, responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn reserve(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let (server, key) = (gate.game_server(&server)?, call.key()?);
+    let NewSpawnBody { player, deposit } = call.body()?;
+    let wallet = player_of(&gate.registry, &player)?;
+    let consumed = |id: String| ConsumedDeposit { is_credited: credited_buy_in(&id, &server, &wallet), id };
+    let deposit = deposit.map(consumed);
+    let asset = super::transfers::server_asset(&gate, &server)?;
+    let order = SpawnOrder { server, request_key: key.to_owned(), wallet, asset, deposit };
+    let (terms, now, spawns) = (terms(&gate, &order.server)?, gate.now, funds.settings().spawns);
+    let books = Arc::clone(&gate.books);
+    let asked = order.clone();
+    let is_excluded = gate.registry.excluded_until(&order.wallet, now).is_some();
+    // A reservation that was made is returned whatever has changed since.
+    let prepared = books.readers.read(move |reader| match Spawns::known(reader, &asked)? {
+        Some(known) => Ok(Err(known)),
+        None if is_excluded => Err(ApiError::with(ErrorCode::NotEligible, "the player has excluded themselves")),
+        None => Ok(Ok(spawns.reserve_requests(&asked, &terms, reader, now)?)),
+    });
+    let requests = match prepared.await? {
+        Err(known) => return applied_response(&shown(&known.spawn), known.is_repeated),
+        Ok(requests) => requests,
+    };
+    let spent = spend_amount(&gate, asset, terms.price)?.zip(gate.opened_by());
+    let last = requests.last().cloned().ok_or(ErrorCode::Internal)?;
+    let pending = books.ledger.submit(requests);
+    drop(gate);
+    let answers = pending?.await?;
+    let answer = answers.last().cloned().ok_or(ErrorCode::OutcomeUnknown)?;
+    if let (true, Some(((asset, amount), key))) = (answer.replayed || answer.effects().is_err(), spent) {
+        unspend(&books, key, asset, amount, now);
+    }
+    let reserved = books.readers.read(move |reader| Spawns::reserved(reader, &order, &last, &answer)).await?;
+    Spawns::note_hold(&books.ledger, &reserved.spawn);
+    applied_response(&shown(&reserved.spawn), reserved.is_repeated)
+}
+
+/// Live spawns: committed and not ended
+#[utoipa::path(get, path = "/v1/servers/{server}/spawns", tag = "game", params(("server" = String, Path), SpawnQuery),
+    responses((status = 200, body = SpawnPage)), security(("session" = [])))]
+pub async fn list(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let server = gate.reader_of(&server)?;
+    let SpawnQuery { after, limit } = call.query()?;
+    let after = after.map(|after| SpawnId::parse(&after).ok_or(ErrorCode::CursorInvalid)).transpose()?;
+    let most = page_size(limit.as_deref())?;
+    let books = Arc::clone(&gate.books);
+    drop(gate);
+    let found = books.readers.read(move |reader| views::live_spawns(reader, &server, after.as_ref(), most)).await?;
+    let next = found.last().filter(|_| found.len() == most).map(|last| last.id.to_string());
+    applied_response(&SpawnPage { spawns: found.iter().map(shown).collect(), next }, false)
+}
+
+/// A spawn
+#[utoipa::path(get, path = "/v1/servers/{server}/spawns/{spawn}", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), responses((status = 200, body = SpawnBody)),
+    security(("session" = [])))]
+pub async fn show(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let (server, now) = (gate.reader_of(&server)?, gate.now);
+    let id = SpawnId::parse(&spawn).ok_or(ErrorCode::NotFound)?;
+    let books = Arc::clone(&gate.books);
+    drop(gate);
+    let found = books.readers.read(move |reader| views::spawn_of(reader, &server, &id, now)).await?;
+    applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
+}
+
+/// Commits a reservation: its price enters the world
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/commit", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn commit(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Commit).await
+}
+
+/// Releases a reservation: its price is available again
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/release", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn release(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Release).await
+}
+
+/// Refunds a live spawn: its price goes back to the player
+#[utoipa::path(post, path = "/v1/servers/{server}/spawns/{spawn}/refund", tag = "game",
+    params(("server" = String, Path), ("spawn" = String, Path)), request_body = EmptyBody,
+    responses((status = 200, body = SpawnBody)), security(("session" = [])))]
+pub async fn refund(
+    State(funds): State<Funds>,
+    PathParts((server, spawn)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    end(&funds, &server, &spawn, &call, SpawnEnd::Refund).await
+}
+
+async fn end(funds: &Funds, server: &str, spawn: &str, call: &ApiCall, end: SpawnEnd) -> Result<Response, ApiError> {
+    let gate = funds.enter(call).await?;
+    let (server, key) = (gate.game_server(server)?, call.key()?.to_owned());
+    let EmptyBody {} = call.body()?;
+    let id = SpawnId::parse(spawn).ok_or(ErrorCode::NotFound)?;
+    let books = Arc::clone(&gate.books);
+    let (request, spawn) =
+        books.readers.read(move |reader| Spawns::end_request(end, &server, &id, &key, reader)).await?;
+    let pending = books.ledger.submit(vec![request]);
+    drop(gate);
+    let answers = pending?.await?;
+    let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
+    answer.effects()?;
+    applied_response(&shown(&spawn), answer.replayed)
+}
+
+/// The configuration of a server as spawns need it.
+fn terms(gate: &Gate, server: &Name) -> Result<SpawnTerms, ApiError> {
+    let entry = gate.registry.server(server).ok_or(ErrorCode::NotFound)?;
+    let asset = gate.registry.asset(entry.asset).ok_or(ErrorCode::Internal)?;
+    let fee = |bps: u32| entry.terms.buy_in.basis_points(bps).ok_or(ErrorCode::BalanceOverflow);
+    Ok(SpawnTerms {
+        price: entry.terms.buy_in,
+        developer_fee: fee(entry.terms.developer_bps)?,
+        world_fee: fee(entry.terms.world_bps)?,
+        mass_per_coin: entry.terms.mass_per_coin.units(),
+        decimals: asset.decimals,
+        accepts: entry.pauses.allows_spawns(),
+        allocates: entry.pauses.accepts_deposits(),
+        version: entry.version,
+    })
+}
+
+fn shown(spawn: &SpawnView) -> SpawnBody {
+    SpawnBody {
+        spawn: spawn.id.to_string(),
+        player: spawn.wallet.to_string(),
+        status: spawn.status.as_str(),
+        amount: spawn.amount.to_string(),
+        mass: spawn.mass.to_string(),
+        deposit: spawn.deposit.clone(),
+        version: spawn.version,
+        reserved_at: show_time(spawn.reserved_at),
+        expires_at: show_time(spawn.expires_at),
+    }
+}

@@ -1,0 +1,242 @@
+//! Who may do what: every operation of the OpenAPI document, for every kind of caller, on their own, another's and a
+//! missing resource. The table is the specification; an operation without a row fails.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::world::{Ask, World, address, funds_of, player};
+
+/// The callers, in the order of the columns.
+const CALLERS: [(&str, Option<&str>); 6] = [
+    ("anonymous", None),
+    ("the server itself", Some("arena")),
+    ("another server", Some("rival")),
+    ("a player", Some("alice")),
+    ("the developer", Some("dev")),
+    ("the owner", Some("olga")),
+];
+
+/// One operation: method, template, body, and the status for each caller
+/// (anonymous, server itself, another server, player, developer, owner).
+///
+/// `{server}` is the arena, other variables are resources of the arena. Where a server's own body is sound but the
+/// ledger has a reason to refuse, the status of that refusal (409, 422) shows that access was granted.
+#[rustfmt::skip]
+const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
+    // Public: the proof is in the body, so a body without one is wrong for every caller.
+    ("GET",    "/v1/time",                                        "",          [200, 200, 200, 200, 200, 200]),
+    ("POST",   "/v1/register",                                    "{}",        [400, 400, 400, 400, 400, 400]),
+    ("POST",   "/v1/sessions",                                    "{}",        [400, 400, 400, 400, 400, 400]),
+    ("POST",   "/v1/sign-in/nonce",                               "",          [200, 200, 200, 200, 200, 200]),
+    ("POST",   "/v1/sign-in",                                     "{}",        [400, 400, 400, 400, 400, 400]),
+    // The game server; the owner reads.
+    ("GET",    "/v1/servers/{server}",                            "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/versions",                   "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/accounts",                   "",          [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/accounts",                   "player",    [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/accounts/{account}",         "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/accounts/{account}/statement", "",        [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/deposit",                    "money",     [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/withdraw",                   "money",     [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/transfer",                   "transfer",  [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/pellets",                    "amount",    [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/recycle",                    "amount",    [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/holds",                      "money",     [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/holds/{hold}/post",          "post",      [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/holds/{hold}/release",       "{}",        [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/records/{record}/reverse",   "{}",        [401, 403, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/batch",                      "batch",     [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/players/{wallet}/eligibility", "",        [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/spawns",                     "player",    [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/spawns",                     "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/spawns/{spawn}",             "",          [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/spawns/{spawn}/commit",      "{}",        [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/spawns/{spawn}/release",     "{}",        [401, 409, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/spawns/{spawn}/refund",      "{}",        [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/exits",                      "exit",      [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/exits/{exit}",               "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/withdrawals",                "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/withdrawals/{id}",           "",          [401, 200, 404, 404, 404, 200]),
+    // The developer of a server. A body without a signature is wrong for the one who may.
+    ("GET",    "/v1/servers/{server}/developer",                  "",          [401, 404, 404, 404, 200, 403]),
+    ("POST",   "/v1/servers/{server}/developer/withdrawals",      "{}",        [401, 404, 404, 404, 400, 403]),
+    // Players; a developer signs in as a player does.
+    ("GET",    "/v1/me",                                          "",          [401, 403, 403, 200, 200, 403]),
+    ("GET",    "/v1/me/balances",                                 "",          [401, 403, 403, 200, 200, 403]),
+    ("GET",    "/v1/me/deposit-address",                          "",          [401, 403, 403, 200, 200, 403]),
+    ("GET",    "/v1/me/history",                                  "",          [401, 403, 403, 200, 404, 403]),
+    ("POST",   "/v1/me/wallets",                                  "{}",        [401, 403, 403, 400, 400, 403]),
+    ("POST",   "/v1/me/exclusion",                                "{}",        [401, 403, 403, 400, 400, 403]),
+    ("GET",    "/v1/me/withdrawals",                              "",          [401, 403, 403, 200, 200, 403]),
+    ("POST",   "/v1/me/withdrawals",                              "{}",        [401, 403, 403, 400, 400, 403]),
+    ("GET",    "/v1/me/withdrawals/{id}",                         "",          [401, 403, 403, 200, 404, 403]),
+    // The owner. A body without fields is wrong for the one who may.
+    ("GET",    "/v1/servers",                                     "",          [401, 403, 403, 403, 403, 200]),
+    ("PUT",    "/v1/servers/{server}/pauses",                     "pauses",    [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/registry/chains",                             "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/chains",                             "{}",        [401, 403, 403, 403, 403, 400]),
+    ("GET",    "/v1/registry/assets",                             "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/assets",                             "{}",        [401, 403, 403, 403, 403, 400]),
+    ("GET",    "/v1/registry/wallets",                            "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/wallets",                            "{}",        [401, 403, 403, 403, 403, 400]),
+    ("GET",    "/v1/registry/custody-keys",                       "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/custody-keys",                       "{}",        [401, 403, 403, 403, 403, 400]),
+    ("GET",    "/v1/registry/treasury",                           "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/treasury",                           "{}",        [401, 403, 403, 403, 403, 400]),
+    ("GET",    "/v1/registry/server-keys",                        "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/server-keys",                        "{}",        [401, 403, 403, 403, 403, 400]),
+    ("DELETE", "/v1/registry/server-keys/{address}",              "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/registry/changes",                            "",          [401, 403, 403, 403, 403, 200]),
+    // Last: it ends the session of the caller.
+    ("DELETE", "/v1/sessions/current",                            "",          [401, 200, 200, 200, 200, 200]),
+];
+
+/// Resources of the arena that the rows name.
+struct Resources {
+    hold: String,
+    record: String,
+    spawn: String,
+    withdrawal: String,
+}
+
+impl Resources {
+    /// New ones for each question: some are used up by the first.
+    fn new(world: &World, template: &str, method: &str) -> Self {
+        let alice = funds_of("arena", "alice");
+        let held =
+            world.post("arena", "/v1/servers/arena/holds", json!({ "account": alice, "amount": "2" })).expect(200);
+        let spawn = world.post("arena", "/v1/servers/arena/spawns", json!({ "player": player("alice") })).expect(200);
+        let spawn = spawn["spawn"].as_str().unwrap().to_owned();
+        // A refund and a release need a spawn that is committed.
+        if method == "POST" && !template.ends_with("/commit") {
+            world.post("arena", &format!("/v1/servers/arena/spawns/{spawn}/commit"), json!({})).expect(200);
+        }
+        let exit = json!({ "exit_id": "known", "player": player("alice"), "amount": "1", "payout": "auto" });
+        let exit = world.post("arena", "/v1/servers/arena/exits", exit).expect(200);
+        Self {
+            hold: held["holds"][0]["id"].as_str().unwrap().to_owned(),
+            record: held["record"].as_str().unwrap().to_owned(),
+            spawn,
+            withdrawal: exit["withdrawal"].as_str().unwrap().to_owned(),
+        }
+    }
+
+    fn path(&self, template: &str, server: &str) -> String {
+        let path = template
+            .replace("{server}", server)
+            .replace("{account}", &funds_of("arena", "alice").replace('/', "%2F"))
+            .replace("{hold}", &self.hold)
+            .replace("{record}", &self.record)
+            .replace("{wallet}", &player("alice"))
+            .replace("{spawn}", &self.spawn)
+            .replace("{exit}", "known")
+            .replace("{id}", &self.withdrawal)
+            .replace("{address}", &address("spare").to_string());
+        match template {
+            "/v1/me/deposit-address" => path + "?server=arena",
+            "/v1/me/history" => format!("{path}?account={}", funds_of("arena", "alice").replace('/', "%2F")),
+            _ => path,
+        }
+    }
+}
+
+fn body(kind: &str, world: &World) -> Option<Vec<u8>> {
+    let alice = funds_of("arena", "alice");
+    let body = match kind {
+        "" => return None,
+        "{}" => json!({}),
+        "player" => json!({ "player": player("alice") }),
+        "money" => json!({ "account": alice, "amount": "1" }),
+        "transfer" => json!({ "from": alice, "to": "arena/world/1", "amount": "1" }),
+        "amount" => json!({ "amount": "1" }),
+        "post" => json!({ "to": "arena/world/1", "amount": "1" }),
+        "batch" => json!({ "operations": [{ "key": "k", "type": "pellets", "amount": "1" }] }),
+        "exit" => {
+            let exit_id = format!("exit-{}", world.number());
+            json!({ "exit_id": exit_id, "player": player("alice"), "amount": "1", "payout": "keep" })
+        }
+        "pauses" => json!({ "deposits": false, "spawns": false, "withdrawals": false, "disabled": false }),
+        _ => panic!("{kind}"),
+    };
+    Some(body.to_string().into_bytes())
+}
+
+fn ask(world: &World, method: &str, path: &str, of: Option<&str>, body: Option<Vec<u8>>) -> u16 {
+    let (token, key) = (of.map(|of| world.token(of)), format!("matrix-{}", world.number()));
+    let reply = world.ask(Ask { token: token.as_deref(), key: Some(&key), body, ..Ask::new(method, path) });
+    if reply.status == 404 {
+        assert_eq!(reply.body["detail"], json!("There is no such resource"), "{method} {path}: one answer for all");
+    }
+    reply.status
+}
+
+#[test]
+fn every_operation_has_a_row_and_every_row_an_operation() {
+    let document = serde_json::to_value(bankroll_api::openapi()).unwrap();
+    let methods = |path: &str| {
+        let item = document["paths"][path].as_object().unwrap();
+        item.keys().map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+    };
+    let paths = document["paths"].as_object().unwrap().keys();
+    let documented: BTreeSet<String> = paths.flat_map(|path| methods(path)).collect();
+    let rows: BTreeSet<String> = TABLE.iter().map(|(method, path, ..)| format!("{method} {path}")).collect();
+    assert_eq!(documented, rows);
+}
+
+#[test]
+fn each_caller_gets_what_the_table_says() {
+    let world = World::new();
+    world.give(&funds_of("arena", "alice"), 1_000_000);
+    let stake = json!({ "account": funds_of("arena", "alice"), "amount": "1000" });
+    world.post("arena", "/v1/servers/arena/withdraw", stake).expect(200);
+    let mut wrong = Vec::new();
+    for (method, template, kind, expected) in TABLE {
+        for ((caller, of), expected) in CALLERS.iter().zip(expected) {
+            if *template == "/v1/registry/server-keys/{address}" && *expected == 200 {
+                world.owner("POST", "/v1/registry/server-keys", crate::world::server_key("arena", "spare"));
+            }
+            let resources = Resources::new(&world, template, method);
+            let path = resources.path(template, "arena");
+            let status = ask(&world, method, &path, *of, body(kind, &world));
+            if status != *expected {
+                wrong.push(format!("{method} {template} as {caller}: {status}, expected {expected}"));
+            }
+            let is_last = *template == "/v1/sessions/current";
+            if is_last && ["arena", "olga"].contains(&of.unwrap_or_default()) {
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is missing is 404 for those who may, and never anything but 401, 403 or 404 for the others.
+#[test]
+fn a_missing_or_foreign_resource_is_not_found() {
+    let world = World::new();
+    let mut wrong = Vec::new();
+    for (method, template, kind, expected) in TABLE.iter().filter(|(_, template, ..)| template.contains('{')) {
+        for ((caller, of), expected) in CALLERS.iter().zip(expected) {
+            let missing = Resources {
+                hold: "hold_9999999".into(),
+                record: "rec_9999999".into(),
+                spawn: format!("spn_{}", "0".repeat(32)),
+                withdrawal: format!("wd-{}", "0".repeat(32)),
+            };
+            for server in ["arena", "nowhere"] {
+                let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");
+                let path = path.replace(&player("alice"), &player("stranger"));
+                let has_other_variable = template.matches('{').count() > 1 || !template.contains("{server}");
+                let exists = server == "arena" && (!has_other_variable || template.contains("{wallet}"));
+                let status = ask(&world, method, &path, *of, body(kind, &world));
+                // A reversal is refused to everybody so far; a wallet that was never seen has no money.
+                let is_fine = matches!(status, 401 | 403 | 404) || exists;
+                if !is_fine || (*expected == 200 && !exists && status != 404) {
+                    wrong.push(format!("{method} {path} as {caller}: {status}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
