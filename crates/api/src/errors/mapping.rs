@@ -137,7 +137,7 @@ impl From<InvalidWithdrawal> for ApiError {
         match error {
             InvalidWithdrawal::TooLarge => Self::with(ErrorCode::AmountTooLarge, error.to_string()),
             InvalidWithdrawal::OtherServer | InvalidWithdrawal::OtherWallet => ErrorCode::NotFound.into(),
-            InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent => {
+            InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent | InvalidWithdrawal::ForeignExit => {
                 Self::with(ErrorCode::Forbidden, error.to_string())
             }
         }
