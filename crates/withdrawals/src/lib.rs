@@ -39,6 +39,7 @@ mod config;
 mod context;
 mod error;
 mod forwarded;
+mod grants;
 mod intent;
 mod intents;
 pub mod job;
@@ -56,6 +57,7 @@ pub mod views;
 
 pub use config::PayoutConfig;
 pub use error::{CancelError, IntentError, PayoutError, ViewError};
+pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, INTENT_CREATED, INTENTS_TABLE, Intent, WithdrawalRequest};
 pub use intents::{Intents, PayoutChain, PendingIntents};
 pub use job::{ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules};

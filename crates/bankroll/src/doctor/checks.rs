@@ -12,7 +12,7 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, folder_state, interrupted, newest_head, scrub};
+use super::{Check, chain, database_user, folder_state, interrupted, newest_head, scrub};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -76,7 +76,7 @@ fn of_database(
     quiet: bool,
 ) -> Vec<Check> {
     let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
-    let database = Location::from(url);
+    let database = Location::from(url.clone());
     let mut reader = None;
     match Reader::open(&database) {
         Ok(opened) => {
@@ -84,6 +84,7 @@ fn of_database(
             let noted = newest_head::check(loaded, opened, &location.base());
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
+            checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));
             }

@@ -2,6 +2,7 @@
 
 mod chain;
 mod checks;
+mod database_user;
 mod folder_state;
 mod interrupted;
 mod newest_head;

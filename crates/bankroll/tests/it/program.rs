@@ -58,7 +58,7 @@ impl Run {
 
 /// The books of a folder that the program created, held by this process.
 pub fn hold(folder: &Path) -> Ledger {
-    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let migrations = bankroll_roles::flows::migrations();
     Ledger::open(LedgerOptions { migrations, ..LedgerOptions::new(folder) }).unwrap()
 }
 

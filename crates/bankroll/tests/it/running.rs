@@ -31,7 +31,7 @@ pub fn deployment(nodes: &[(&str, &str)]) -> TempDir {
 /// A database with empty books.
 pub fn books_database() -> DatabaseUrl {
     let url = needed_database();
-    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let migrations = bankroll_roles::flows::migrations();
     Ledger::create(LedgerOptions { migrations, ..LedgerOptions::new(url.clone()) }).unwrap().close();
     url
 }

@@ -14,7 +14,7 @@ use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 use anyhow::Context;
 use bankroll_nodes::{LocalServer, NodeRole, NodeRoles, Rights};
 use bankroll_store::{HeadWatch, LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
-use bankroll_terminal::thousands;
+use bankroll_terminal::counted;
 use serde_json::Value;
 
 use super::{
@@ -167,8 +167,8 @@ impl LeaseKeeper<'_> {
         let records = Reader::open(ledger.location()).and_then(|reader| reader.head()).map(|head| head.seq.0);
         let records = records.unwrap_or_default();
         let sentence = match epoch {
-            Some(epoch) => format!("acquired the ledger: epoch {epoch}, {} records", thousands(records)),
-            None => format!("acquired the ledger: {} records", thousands(records)),
+            Some(epoch) => format!("acquired the ledger: epoch {epoch}, {}", counted(records, "record", "records")),
+            None => format!("acquired the ledger: {}", counted(records, "record", "records")),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         self.handler.set(Some(ledger.clone()));

@@ -31,6 +31,7 @@ mod single_statement;
 mod source;
 mod statement_index;
 mod tls;
+mod users;
 
 use std::{
     ops::Range,
@@ -49,6 +50,7 @@ pub(crate) use lease::{LeaseClaim, finish_move, is_move_unfinished, is_transient
 pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
 pub(crate) use statement_index::{StatementTables, open_statement_tables};
+pub use users::{DatabaseUser, UserReport, compare_user, write_users};
 
 /// The lease during a move: a hundred years.
 const MOVE_LEASE: Duration = Duration::from_secs(3_155_760_000);
