@@ -1,7 +1,7 @@
 //! The arena: one game server, its accounts and its prices.
 
 use anyhow::Context;
-use bankroll_deposits::{BuyIn, ServerRules};
+use bankroll_deposits::BuyIn;
 use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
     Principal, References, Request, Scope, Unit,
@@ -99,10 +99,6 @@ impl Arena {
 /// The coin of the demo's chain.
 pub fn coin() -> anyhow::Result<Asset> {
     Ok(Asset { chain: CHAIN.parse()?, unit: Unit::Native, decimals: 18, symbol: "ETH".into() })
-}
-
-pub fn rules() -> ServerRules {
-    ServerRules { buy_in: BUY_IN, accepts: true, version: 1 }
 }
 
 pub fn policy() -> ApprovalPolicy {

@@ -76,7 +76,7 @@ impl Environment {
             fee_max: tempo::FEE_MAX,
             signer: signer.socket.clone(),
             server: arena.server.clone(),
-            rules: arena::rules(),
+            buy_in: arena::BUY_IN,
             policy: arena::policy(),
             node: "demo".into(),
         };

@@ -63,7 +63,8 @@ impl Arena {
             to: player.address,
             amount: mass,
             gas: GasPayer::House,
-            exit: Some(mass),
+            exit: Some(mass.into()),
+            consent: None,
         };
         Intents::new(policy()).request(&wanted, player.funds, self.world).expect("a demo's money fits 128 bits")
     }

@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use bankroll_ledger::{
-    AccountId, AccountKind, AccountName, Action, Amount, BlockRef, ColumnValue, Event, Fact, Guard, GuardFailure,
-    IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, RowKey, Scope, Seq,
+    AccountId, AccountKind, AccountName, Action, Amount, AssetId, BlockRef, ColumnValue, Event, Fact, Guard,
+    GuardFailure, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, RowKey, Scope, Seq,
 };
 use bankroll_store::columns::{int, text};
 use serde_json::json;
@@ -24,11 +24,28 @@ pub const SUSPENDED: &str = "deposit.suspended";
 /// The event of a credit, or of a booking in suspense, that is reversed because the chain dropped the deposit.
 pub const REVERSED: &str = "deposit.reversed";
 
+/// Why a deposit is not a buy-in, as `invalid_reason` records it.
+pub mod reason {
+    /// Less than one buy-in with its fees.
+    pub const WRONG_AMOUNT: &str = "wrong_amount";
+    /// An asset that the server does not play for.
+    pub const WRONG_ASSET: &str = "wrong_asset";
+    /// The server takes no deposits now, or is disabled.
+    pub const SERVER_PAUSED: &str = "server_paused";
+    /// The registry has no such server.
+    pub const UNKNOWN_SERVER: &str = "unknown_server";
+    /// The sender has not proved to be a player.
+    pub const UNKNOWN_PLAYER: &str = "unknown_player";
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerRules {
+    /// The asset that the server plays for. Others are credited as unallocated.
+    pub asset: AssetId,
     /// What a place in its world costs.
     pub buy_in: BuyIn,
-    /// Whether deposits become buy-ins; if not, they are credited as unallocated.
+    /// Whether deposits become buy-ins: neither deposits nor the whole server are paused. If not, they are credited as
+    /// unallocated.
     pub accepts: bool,
     /// The version of the configuration; stored with each deposit that was split by it.
     pub version: u64,
@@ -81,10 +98,10 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     let (server, wallet) = match (due.purpose, &due.server, &due.wallet) {
         (Purpose::Treasury, ..) => return all(house(AccountKind::House), LedgerState::Credited, None, None),
         (Purpose::Player, Some(server), Some(wallet)) => (server, wallet),
-        (Purpose::Player, None, _) => return suspense("unknown_server"),
-        (Purpose::Player | Purpose::Unknown | Purpose::Internal, ..) => return suspense("unknown_player"),
+        (Purpose::Player, None, _) => return suspense(reason::UNKNOWN_SERVER),
+        (Purpose::Player | Purpose::Unknown | Purpose::Internal, ..) => return suspense(reason::UNKNOWN_PLAYER),
     };
-    let Some(rules) = servers.get(server) else { return suspense("unknown_server") };
+    let Some(rules) = servers.get(server) else { return suspense(reason::UNKNOWN_SERVER) };
     let of = |kind: AccountKind, owner: Option<&Name>| AccountName {
         scope: Scope::Server(server.clone()),
         kind,
@@ -94,7 +111,10 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     let unallocated = of(AccountKind::Unallocated, Some(wallet));
     let version = Some(rules.version);
     if !rules.accepts {
-        return all(unallocated, LedgerState::Credited, Some("server_paused"), version);
+        return all(unallocated, LedgerState::Credited, Some(reason::SERVER_PAUSED), version);
+    }
+    if rules.asset != asset {
+        return all(unallocated, LedgerState::Credited, Some(reason::WRONG_ASSET), version);
     }
     let split = rules.buy_in.split(due.amount);
     let shares = [
@@ -103,7 +123,7 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
         (of(AccountKind::Ecosystem, None), split.ecosystem),
         (unallocated, split.unallocated),
     ];
-    let reason = split.funds.is_zero().then_some("wrong_amount");
+    let reason = split.funds.is_zero().then_some(reason::WRONG_AMOUNT);
     let shares = shares.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
     Allocation { shares, state: LedgerState::Credited, reason, version }
 }
@@ -232,6 +252,24 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
         },
         facts: vec![fact],
         events: vec![event(REVERSED, &lost.id, &body)],
+    }
+}
+
+/// The condition that a deposit was credited to this player of this server as a buy-in. A spawn that consumes the
+/// deposit has this fact among its own: the books check it in the commit of the spawn.
+#[must_use]
+pub fn credited_buy_in(deposit: &str, server: &Name, wallet: &Name) -> Fact {
+    let is = [
+        ("ledger_state", text(LedgerState::Credited.as_str())),
+        ("is_valid_for_server_config", int(1)),
+        ("server", text(server.as_str())),
+        ("wallet", text(wallet.as_str())),
+    ];
+    Fact {
+        row: RowKey { table: "deposits".into(), columns: vec![("id".into(), text(deposit))] },
+        guard: Guard::Is(is.into_iter().map(|(column, value)| (column.to_owned(), value)).collect()),
+        otherwise: GuardFailure::Conflict,
+        set: Vec::new(),
     }
 }
 

@@ -102,7 +102,7 @@ enum AheadKind {
     },
 }
 
-/// One step with a fixed watch list. A caller whose players sign in meanwhile uses [`crate::Indexer`].
+/// One step with a fixed watch list. A caller whose watch list grows uses [`crate::Indexer`].
 ///
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds

@@ -7,7 +7,7 @@ mod buy_in;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_evm::{Address, B256, BlockHeader, Quantity, U256};
-use bankroll_ledger::{AccountId, Action, Amount, BlockRef, Guard, GuardFailure, Leg, Name, Seq};
+use bankroll_ledger::{AccountId, Action, Amount, AssetId, BlockRef, Guard, GuardFailure, Leg, Name, Seq};
 
 use crate::{
     BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, Purpose, ReviewState,
@@ -27,9 +27,10 @@ fn watch() -> WatchList {
     WatchList {
         addresses: BTreeMap::from([
             (Address([0xa1; 20]), watched(Payer::Player(name("alice")), 10)),
-            (Address([0xcc; 20]), watched(Payer::Sender(proven), 0)),
+            (Address([0xcc; 20]), watched(Payer::Sender, 0)),
         ]),
         treasury: BTreeSet::from([Address([0x77; 20])]),
+        proven,
         own: BTreeSet::from([Address([0x99; 20])]),
     }
 }
@@ -225,7 +226,7 @@ fn due(purpose: Purpose, amount: u128) -> CreditDue {
 
 fn servers(accepts: bool) -> Servers {
     let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
-    BTreeMap::from([(name("arena"), ServerRules { buy_in, accepts, version: 3 })])
+    BTreeMap::from([(name("arena"), ServerRules { asset: AssetId(1), buy_in, accepts, version: 3 })])
 }
 
 #[test]

@@ -25,8 +25,8 @@ pub struct WatchedAddress {
 pub enum Payer {
     /// This player, whatever the sender: the address was made for them.
     Player(Name),
-    /// The player who has proved that the sending wallet is theirs.
-    Sender(BTreeMap<Address, Name>),
+    /// The player who has proved that the sending wallet is theirs; see [`WatchList::proven`].
+    Sender,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct WatchList {
     pub addresses: BTreeMap<Address, WatchedAddress>,
     /// Addresses that the operator's own capital comes from.
     pub treasury: BTreeSet<Address>,
+    /// Wallets that their players have proved to be theirs, by signing in with them. The name is the player's.
+    pub proven: BTreeMap<Address, Name>,
     /// Wallets we pay from that are not watched themselves.
     pub own: BTreeSet<Address>,
 }
@@ -79,7 +81,7 @@ impl WatchList {
         } else {
             let player = match &watched.payer {
                 Payer::Player(player) => Some(player),
-                Payer::Sender(proven) => proven.get(&from),
+                Payer::Sender => self.proven.get(&from),
             };
             player.map_or((Purpose::Unknown, None), |player| (Purpose::Player, Some(player.clone())))
         };

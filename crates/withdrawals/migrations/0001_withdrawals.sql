@@ -2,6 +2,7 @@
 CREATE TABLE withdrawal_requests (
   id            TEXT PRIMARY KEY,
   server        TEXT NOT NULL,
+  asker         TEXT NOT NULL,
   request_id    TEXT NOT NULL,
   wallet        TEXT NOT NULL,
   account       TEXT NOT NULL,
@@ -15,10 +16,25 @@ CREATE TABLE withdrawal_requests (
   final_tx_hash TEXT,
   fee           AMOUNT,
   reason        TEXT,
+  consent_wallet    TEXT,
+  consent_audience  TEXT,
+  consent_asset     TEXT,
+  consent_expires   INTEGER,
+  consent_signature BLOB,
   hold          INTEGER,
-  UNIQUE (server, request_id)
+  UNIQUE (server, asker, request_id)
 ) WITHOUT ROWID;
 CREATE INDEX withdrawal_requests_approved ON withdrawal_requests (id) WHERE status = 'approved';
+CREATE TABLE exits (
+  server  TEXT NOT NULL,
+  exit_id TEXT NOT NULL,
+  wallet  TEXT NOT NULL,
+  account TEXT NOT NULL,
+  amount  AMOUNT NOT NULL,
+  intent  TEXT UNIQUE,
+  spawn   TEXT UNIQUE,
+  PRIMARY KEY (server, exit_id)
+) WITHOUT ROWID;
 CREATE TABLE withdrawal_queue (
   id                          TEXT PRIMARY KEY,
   withdrawal_request_id       TEXT NOT NULL UNIQUE,

@@ -3,6 +3,7 @@
 CREATE TABLE withdrawal_requests (
   id            text PRIMARY KEY,
   server        text NOT NULL,
+  asker         text NOT NULL, -- whose name for the request `request_id` is
   request_id    text NOT NULL,
   wallet        text NOT NULL, -- the player
   account       text NOT NULL, -- where the money is held
@@ -16,10 +17,25 @@ CREATE TABLE withdrawal_requests (
   final_tx_hash text,
   fee           numeric(39,0), -- what gas did cost
   reason        text,
+  consent_wallet    text, -- the asker's own signature over the payout, for the signer
+  consent_audience  text,
+  consent_asset     text,
+  consent_expires   bigint,
+  consent_signature bytea,
   hold          bigint, -- written after the commit that made it; found in the journal if it is missing
-  UNIQUE (server, request_id)
+  UNIQUE (server, asker, request_id)
 );
 CREATE INDEX withdrawal_requests_approved ON withdrawal_requests (id) WHERE status = 'approved';
+CREATE TABLE exits ( -- only `books` writes it
+  server  text NOT NULL,
+  exit_id text NOT NULL, -- the game's own name for it
+  wallet  text NOT NULL,
+  account text NOT NULL,
+  amount  numeric(39,0) NOT NULL, -- what left the world
+  intent  text UNIQUE, -- the intent that pays it; none if the player keeps it in the books
+  spawn   text UNIQUE,
+  PRIMARY KEY (server, exit_id)
+);
 CREATE TABLE withdrawal_queue (
   id                          text PRIMARY KEY,
   withdrawal_request_id       text NOT NULL UNIQUE, -- one job an intent, for ever: trying again is a new intent

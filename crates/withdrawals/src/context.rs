@@ -1,7 +1,9 @@
 //! Everything outside of a job that a step of the payouts role works with.
 
+use std::collections::BTreeSet;
+
 use bankroll_chains_evm::RpcNode;
-use bankroll_ledger::{ColumnValue, Time};
+use bankroll_ledger::{ColumnValue, Name, Time};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Rows, Statement, columns::text};
 
@@ -10,6 +12,8 @@ use crate::{PayoutConfig, PayoutError, job::PayoutJob, rows};
 /// One step's view of the world. All jobs of the step share it.
 pub(crate) struct StepContext<'a> {
     pub config: &'a PayoutConfig,
+    /// Servers whose payouts wait.
+    pub paused: &'a BTreeSet<Name>,
     pub now: Time,
     pub node: &'a RpcNode,
     pub signer: &'a mut SignerClient,

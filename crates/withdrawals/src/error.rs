@@ -5,6 +5,22 @@ use bankroll_ledger::{OpenRejection, Rejection};
 use bankroll_signer_client::SignerClientError;
 use bankroll_store::{RowsError, StoreError, SubmitError, columns::BadRow};
 
+/// Why a withdrawal or an exit cannot even be sent to the books.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidWithdrawal {
+    #[error("the amount and its fee are more than the ledger can count")]
+    TooLarge,
+    #[error("the account belongs to another server")]
+    OtherServer,
+    #[error("the account belongs to another wallet")]
+    OtherWallet,
+    #[error("nothing is paid out of an account of this kind for this asker")]
+    NotPayable,
+    /// Only a player or a developer signs a payout of their own.
+    #[error("only the owner of the money signs a payout")]
+    ForeignConsent,
+}
+
 /// Why there is no intent.
 #[derive(Debug, thiserror::Error)]
 pub enum IntentError {
@@ -14,9 +30,8 @@ pub enum IntentError {
     /// An account that it needs cannot be opened.
     #[error("an account of the withdrawal cannot be opened")]
     Account(#[from] OpenRejection),
-    /// The amount and the fee together exceed 128 bits.
-    #[error("the amount and its fee are more than the ledger can count")]
-    TooLarge,
+    #[error(transparent)]
+    Invalid(#[from] InvalidWithdrawal),
     /// The writer did not accept it, or has no answer. Send the same request again.
     #[error("the writer has no answer")]
     Call(#[from] SubmitError),

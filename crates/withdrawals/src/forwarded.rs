@@ -23,11 +23,14 @@ pub(crate) fn needs_admission(request: &Request) -> bool {
 pub(crate) fn parse_forwarded(request: &Request, policy: ApprovalPolicy) -> Option<(WithdrawalRequest, AccountId)> {
     let Action::Legs(legs) = &request.action else { return None };
     let (account, exit, world) = match legs[..] {
-        [Leg::Move { from, to, amount }, Leg::Hold { account, .. }] if to == account => (account, Some(amount), from),
+        [Leg::Move { from, to, amount }, Leg::Hold { account, .. }] if to == account => {
+            (account, Some(amount.into()), from)
+        }
         [Leg::Hold { account, .. }] => (account, None, AccountId(0)),
         _ => return None,
     };
-    let [fact] = &request.facts[..] else { return None };
+    // An exit has a second row; the comparison below covers it.
+    let fact = request.facts.first()?;
     let column = |name: &str| fact.set.iter().find(|(column, _)| column == name).map(|(_, value)| value);
     let word = |name: &str| match column(name)? {
         ColumnValue::Text(text) => Some(text.as_str()),
@@ -48,8 +51,9 @@ pub(crate) fn parse_forwarded(request: &Request, policy: ApprovalPolicy) -> Opti
         amount: amount("amount").filter(|amount| *amount != Amount::ZERO)?,
         gas: GasPayer::from_columns(word("gas_payer")?, amount("fee_cap")?)?,
         exit,
+        consent: None,
     };
-    (intent_request(&withdrawal, policy, account, world)? == *request).then_some((withdrawal, account))
+    (intent_request(&withdrawal, policy, account, world).ok()? == *request).then_some((withdrawal, account))
 }
 
 /// The id of the intent that a request makes, as its row states it.

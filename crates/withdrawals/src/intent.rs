@@ -1,35 +1,41 @@
 //! An intent as a request to the books: the row, the hold and the announcement, made in one commit. Pure.
 //!
-//! An exit moves the player's value out of the world and holds it, in one request. An intent is unique by (server, request
-//! id), for ever: the same request again returns the same intent, other content under the same id is refused. The hold
-//! belongs to the system: no other principal can release it while a transaction may still pay.
+//! An exit moves the player's value out of the world and holds it, in one request. An intent is unique by (server, asker,
+//! request id), for ever: the same request again returns the same intent, other content under the same id is refused, and
+//! no asker can occupy the id of another ([`Asker`]). The hold belongs to the system: no other principal can release it
+//! while a transaction may still pay.
 
 use bankroll_ledger::{
-    AccountId, AccountName, Action, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, HoldId, IdempotencyKey, Leg,
-    Name, Namespace, Principal, References, Request, Row, RowKey, Scope, Settler,
+    AccountId, AccountKind, AccountName, Action, Amount, ColumnValue, Event, Fact, Guard, GuardFailure, HoldId, Leg,
+    Name, Principal, References, Request, Row, RowKey, Settler,
 };
 use bankroll_orders::{Address, IntentId};
 use bankroll_store::columns::{BadRow, amount_of, int, text, text_of};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
-use crate::status::{ApprovalPolicy, IntentStatus};
+use crate::{
+    InvalidWithdrawal,
+    asker::Asker,
+    consent::{PayoutConsent, consent_columns},
+    exit::{ExitRow, WorldExit, check_owner},
+    status::{ApprovalPolicy, IntentStatus},
+};
 
 /// The table of intents. A request with a row of it is a request for an intent.
 pub const INTENTS_TABLE: &str = "withdrawal_requests";
 /// The event that announces a new intent.
 pub const INTENT_CREATED: &str = "withdrawal.created";
 
-/// A payout that a game server, a player or the system requests.
+/// A payout that a game server, a player, a developer or the system requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithdrawalRequest {
     /// The principal that requests it.
     pub principal: Principal,
-    /// The server of the player.
+    /// The server of the account.
     pub server: Name,
-    /// The caller's own name for the request, unique for the server.
+    /// The asker's own name for the request; for an exit, the id of the exit.
     pub request_id: Name,
-    /// The player.
+    /// The player, or the developer.
     pub wallet: Name,
     /// The account that has the money.
     pub account: AccountName,
@@ -38,8 +44,40 @@ pub struct WithdrawalRequest {
     pub to: Address,
     pub amount: Amount,
     pub gas: GasPayer,
-    /// For an exit: the amount that moves out of the world into the account first.
-    pub exit: Option<Amount>,
+    /// For an exit: what moves out of the world into the account first.
+    pub exit: Option<WorldExit>,
+    /// The asker's own signature over the payout. What a game server or the system requests has none.
+    pub consent: Option<PayoutConsent>,
+}
+
+impl WithdrawalRequest {
+    /// Whose name for the request `request_id` is.
+    #[must_use]
+    pub fn asker(&self) -> Asker {
+        Asker::of(&self.principal, self.exit.is_some())
+    }
+
+    /// The id of the intent that it makes.
+    #[must_use]
+    pub fn id(&self) -> IntentId {
+        self.asker().intent_id(&self.server, &self.request_id)
+    }
+
+    fn check(&self) -> Result<(), InvalidWithdrawal> {
+        check_owner(&self.server, &self.account, &self.wallet)?;
+        let of_player = matches!(self.principal, Principal::User(_));
+        let of_developer = matches!(self.principal, Principal::Developer(_));
+        let is_payable = match self.account.kind {
+            AccountKind::Funds | AccountKind::Unallocated => true,
+            AccountKind::Developer => of_developer || self.principal == Principal::System,
+            _ => false,
+        };
+        match () {
+            () if !is_payable => Err(InvalidWithdrawal::NotPayable),
+            () if self.consent.is_some() && !of_player && !of_developer => Err(InvalidWithdrawal::ForeignConsent),
+            () => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,31 +124,23 @@ impl GasPayer {
     }
 }
 
-/// The id of a server's request. The same request has the same id, and no caller can choose it.
-#[must_use]
-pub(crate) fn intent_id(server: &Name, request_id: &Name) -> IntentId {
-    // A zero byte is in no name, so that (ab, c) and (a, bc) differ.
-    let digest = Sha256::new().chain_update(server.as_str()).chain_update([0]).chain_update(request_id.as_str());
-    let digest = hex::encode(digest.finalize());
-    let short: String = digest.chars().take(32).collect();
-    IntentId(format!("wd-{short}").parse().expect("a legal name"))
-}
-
-/// The request that makes the intent and its hold; `None` if the amount and the fee exceed 128 bits.
+/// The request that makes the intent and its hold.
 pub(crate) fn intent_request(
     withdrawal: &WithdrawalRequest,
     policy: ApprovalPolicy,
     account: AccountId,
     world: AccountId,
-) -> Option<Request> {
+) -> Result<Request, InvalidWithdrawal> {
+    withdrawal.check()?;
     let (gas_payer, fee_cap) = withdrawal.gas.columns();
-    let held = withdrawal.amount.checked_add(fee_cap)?;
-    let exit = withdrawal.exit.map(|amount| Leg::Move { from: world, to: account, amount });
+    let held = withdrawal.amount.checked_add(fee_cap).ok_or(InvalidWithdrawal::TooLarge)?;
+    let exit = withdrawal.exit.as_ref().map(|exit| Leg::Move { from: world, to: account, amount: exit.amount });
     let hold = Leg::Hold { account, amount: held, expires: None, settler: Settler::System };
-    let id = intent_id(&withdrawal.server, &withdrawal.request_id);
+    let (asker, id) = (withdrawal.asker(), withdrawal.id());
     let status = policy.first_status(withdrawal.amount);
     let set = [
         ("server", text(withdrawal.server.as_str())),
+        ("asker", text(&asker.to_string())),
         ("request_id", text(withdrawal.request_id.as_str())),
         ("wallet", text(withdrawal.wallet.as_str())),
         ("account", text(&withdrawal.account.to_string())),
@@ -126,32 +156,34 @@ pub(crate) fn intent_request(
         row: row_key(&id),
         guard: Guard::Absent,
         otherwise: GuardFailure::Conflict,
-        set: set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        set: set
+            .into_iter()
+            .chain(consent_columns(withdrawal.consent.as_ref()))
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
     };
+    let exit_row = withdrawal.exit.as_ref().map(|exit| ExitRow {
+        server: &withdrawal.server,
+        exit_id: &withdrawal.request_id,
+        wallet: &withdrawal.wallet,
+        account: &withdrawal.account,
+        exit,
+        intent: Some(&id),
+    });
+    let facts = [fact].into_iter().chain(exit_row.map(|row| row.facts()).into_iter().flatten()).collect();
     let body = json!({
         "intent": id, "server": withdrawal.server, "wallet": withdrawal.wallet, "to": withdrawal.to,
         "amount": withdrawal.amount, "status": status.as_str(),
     });
-    Some(Request {
-        key: key(withdrawal),
+    Ok(Request {
+        key: asker.key(&withdrawal.server, &withdrawal.request_id),
         principal: withdrawal.principal.clone(),
         confirmation: None,
         action: Action::Legs(exit.into_iter().chain([hold]).collect()),
         references: References { intent: Some(id.to_string()), ..References::default() },
-        facts: vec![fact],
+        facts,
         events: vec![event(INTENT_CREATED, &id, &body)],
     })
-}
-
-/// The key is in the caller's own namespace, so that no caller can occupy the key of another's request.
-fn key(withdrawal: &WithdrawalRequest) -> IdempotencyKey {
-    let (namespace, prefix) = match &withdrawal.principal {
-        Principal::User(wallet) => (Namespace::Player, format!("{wallet}/")),
-        Principal::System => (Namespace::Payouts, String::new()),
-        _ => (Namespace::Client, String::new()),
-    };
-    let text = format!("{prefix}withdrawal/{}", withdrawal.request_id);
-    IdempotencyKey { namespace, scope: Scope::Server(withdrawal.server.clone()), text }
 }
 
 pub(crate) fn row_key(id: &IntentId) -> RowKey {

@@ -19,9 +19,11 @@ use bankroll_store::{
 };
 
 use crate::{
-    CancelError, IntentError,
+    CancelError, IntentError, InvalidWithdrawal,
+    asker::Asker,
+    exit::{KeptExit, kept_exit_request},
     forwarded::{intent_of, needs_admission, parse_forwarded},
-    intent::{Intent, WithdrawalRequest, intent_id, intent_request},
+    intent::{Intent, WithdrawalRequest, intent_request},
     rows,
     status::ApprovalPolicy,
 };
@@ -45,10 +47,10 @@ impl Intents {
         Self { policy }
     }
 
-    /// The id of a server's request. The same request has the same id, and no caller can choose it.
+    /// The id of an asker's request. The same request has the same id, and no caller can choose it.
     #[must_use]
-    pub fn id(server: &Name, request_id: &Name) -> IntentId {
-        intent_id(server, request_id)
+    pub fn id(server: &Name, asker: &Asker, request_id: &Name) -> IntentId {
+        asker.intent_id(server, request_id)
     }
 
     /// Makes the intent and its hold, and waits until both are durable. The same request again returns the same intent.
@@ -64,8 +66,8 @@ impl Intents {
         let numbers: Vec<AccountId> =
             ledger.open_accounts(&Principal::System, names)?.into_iter().collect::<Result<_, _>>()?;
         let [account, world, _] = numbers[..] else { unreachable!("as many numbers as names") };
-        let request = self.request(withdrawal, account, world).ok_or(IntentError::TooLarge)?;
-        let id = intent_id(&withdrawal.server, &withdrawal.request_id);
+        let request = self.request(withdrawal, account, world)?;
+        let id = withdrawal.id();
         let answer = ledger.apply(request)?;
         let effects = answer.effects()?;
         let hold = effects.holds.first().map(|change| change.hold.id).ok_or(Rejection::HoldNotFound)?;
@@ -73,11 +75,26 @@ impl Intents {
         Ok(Intent::new(id, hold, self.policy.first_status(withdrawal.amount)))
     }
 
-    /// The request to the books that makes the intent and its hold; `None` if the amount and the fee exceed 128 bits.
-    /// `world` is the account that an exit moves out of.
-    #[must_use]
-    pub fn request(&self, withdrawal: &WithdrawalRequest, account: AccountId, world: AccountId) -> Option<Request> {
+    /// The request to the books that makes the intent and its hold. `world` is the account that an exit moves out of.
+    ///
+    /// # Errors
+    /// See [`InvalidWithdrawal`].
+    pub fn request(
+        &self,
+        withdrawal: &WithdrawalRequest,
+        account: AccountId,
+        world: AccountId,
+    ) -> Result<Request, InvalidWithdrawal> {
         intent_request(withdrawal, self.policy, account, world)
+    }
+
+    /// The request to the books of an exit that is not paid out. An exit id that is used for one that is paid out is
+    /// rejected, and the other way round.
+    ///
+    /// # Errors
+    /// See [`InvalidWithdrawal`].
+    pub fn keep_request(kept: &KeptExit, account: AccountId, world: AccountId) -> Result<Request, InvalidWithdrawal> {
+        kept_exit_request(kept, account, world)
     }
 
     /// Whether a request does more than move money, so that [`Self::admit`] must decide about it before the books do.

@@ -5,7 +5,9 @@
 //!
 //! Approvals are not known here: those will be requests of their own.
 
-use bankroll_ledger::{AccountName, ColumnValue, Guard, HoldId, Record, Request, Row, Verdict};
+use std::collections::BTreeSet;
+
+use bankroll_ledger::{AccountName, ColumnValue, Guard, HoldId, Name, Record, Request, Row, Verdict};
 use bankroll_orders::IntentId;
 use bankroll_store::{
     Reader, Rows, SearchQuery, SearchSubject, StoreError,
@@ -51,8 +53,9 @@ pub(crate) fn check_intent(
     intent: &IntentId,
 ) -> Result<Result<CheckedIntent, IntentMismatch>, PayoutError> {
     let sql =
-        "SELECT server, request_id, wallet, account, chain, asset, to_address, amount, gas_payer, fee_cap, status,
-                 hold FROM withdrawal_requests WHERE id = $1";
+        "SELECT server, asker, request_id, wallet, account, chain, asset, to_address, amount, gas_payer, fee_cap, status,
+           consent_wallet, consent_audience, consent_asset, consent_expires, consent_signature, hold
+         FROM withdrawal_requests WHERE id = $1";
     let Some(row) = reader.rows(sql, vec![text(intent.0.as_str())])?.pop() else {
         return Ok(Err(IntentMismatch::NoRow));
     };
@@ -78,6 +81,16 @@ pub(crate) fn is_in_debt(store: &Rows, job: &PayoutJob) -> Result<bool, PayoutEr
     let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
     let Some(debt) = parsed::<AccountName>(&row, "account")?.debt() else { return Ok(false) };
     Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
+}
+
+/// Whether the job's server is one of these.
+pub(crate) fn is_of_server(store: &Rows, job: &PayoutJob, servers: &BTreeSet<Name>) -> Result<bool, PayoutError> {
+    if servers.is_empty() {
+        return Ok(false);
+    }
+    let sql = "SELECT server FROM withdrawal_requests WHERE id = $1";
+    let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
+    Ok(servers.contains(&parsed::<Name>(&row, "server")?))
 }
 
 /// The intent's own request. The noted hold gives its place in the journal; without a note, or with a wrong one, the

@@ -12,6 +12,7 @@
 //!   or the signer's promise that it never signed and never will;
 //! - a player who owes what the chain took back of their deposits is not paid until it is repaid, unless it is signed
 //!   already;
+//! - a request id belongs to its asker, an exit id to its server, and `server` is the server of the account;
 //! - nothing is ordered or settled by a row that differs from the journal;
 //! - a missing answer never counts as a refusal: not of an RPC node, not of the signer, not of the store;
 //! - players' coins never pay for the gas of others: without capital of the house, or a fee cap of the player, a payout
@@ -23,6 +24,8 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | making, admitting and stopping intents | [`Intents`], [`WithdrawalRequest`] |
+//! | whose request ids are whose | [`Asker`] |
+//! | exits from the world, paid out or kept | [`WorldExit`], [`KeptExit`] |
 //! | the status of an intent, and its transitions (pure) | [`status`] |
 //! | the next action of a job, and why (pure) | [`job::next`] |
 //! | prices, and replacements (pure) | [`price`] |
@@ -34,10 +37,13 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+mod asker;
 mod chain;
 mod config;
+mod consent;
 mod context;
 mod error;
+mod exit;
 mod forwarded;
 mod grants;
 mod intent;
@@ -55,8 +61,11 @@ pub mod status;
 mod step_result;
 pub mod views;
 
+pub use asker::Asker;
 pub use config::PayoutConfig;
-pub use error::{CancelError, IntentError, PayoutError, ViewError};
+pub use consent::PayoutConsent;
+pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
+pub use exit::{EXITS_TABLE, EndedSpawn, KeptExit, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, INTENT_CREATED, INTENTS_TABLE, Intent, WithdrawalRequest};
 pub use intents::{Intents, PayoutChain, PendingIntents};

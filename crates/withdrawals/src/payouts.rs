@@ -6,6 +6,8 @@
 //!
 //! It never writes an intent: the outcome of a job is a row of `payout_events`, in the write that ends the job.
 
+use std::collections::BTreeSet;
+
 use bankroll_chains_evm::{BlockTag, RpcNode};
 use bankroll_ledger::{Amount, ColumnValue, Name, Time};
 use bankroll_orders::{IntentId, SignerRefusal};
@@ -35,18 +37,22 @@ const BACK_OFF: u64 = 30_000_000;
 
 /// One step: opens jobs, then takes each live job one action further. Returns the result for each job.
 ///
+/// Payouts of servers in `paused` wait: an intent gets no job, and a job no nonce. What has a nonce is finished, since its
+/// transaction may be signed already.
+///
 /// # Errors
 /// See [`PayoutError`]. An RPC node or a signer that does not answer is a result of the job, and stops no other job.
 pub fn step(
     config: &PayoutConfig,
+    paused: &BTreeSet<Name>,
     now: Time,
     node: &RpcNode,
     signer: &mut SignerClient,
     rows: &Rows,
 ) -> Result<Vec<(String, StepResult)>, PayoutError> {
-    let mut results = open_jobs(config, now, rows)?;
+    let mut results = open_jobs(config, paused, now, rows)?;
     let head = node.header(BlockTag::Latest)?.map_or(0, |head| head.number);
-    let mut context = StepContext { config, now, node, signer, rows, head };
+    let mut context = StepContext { config, paused, now, node, signer, rows, head };
     let mut jobs = rows::live(rows, config, head.saturating_sub(config.rules.horizon))?;
     for place in 0..jobs.len() {
         let Some(job) = jobs.get(place) else { continue };
@@ -70,9 +76,14 @@ pub fn step(
 }
 
 /// Makes the jobs of approved intents. Returns the intents whose rows differ from the journal, which get no job.
-fn open_jobs(config: &PayoutConfig, now: Time, rows: &Rows) -> Result<Vec<(String, StepResult)>, PayoutError> {
+fn open_jobs(
+    config: &PayoutConfig,
+    paused: &BTreeSet<Name>,
+    now: Time,
+    rows: &Rows,
+) -> Result<Vec<(String, StepResult)>, PayoutError> {
     let mut refused = Vec::new();
-    for intent in rows::approved(rows, config, OPENED_MAX)? {
+    for intent in rows::approved(rows, config, paused, OPENED_MAX)? {
         let id: Name = parsed(&intent, "id")?;
         if check_intent(rows.reader(), &IntentId(id.clone()))?.is_err() {
             refused.push((id.to_string(), StepResult::Waits(WaitReason::NotAsDecided)));
@@ -245,9 +256,9 @@ fn block_of(mined: &MinedTransaction, stage: JobStage) -> Vec<(&'static str, Col
     ]
 }
 
-/// Schedules the next try of the job. A job that waits for its turn gets no pause.
+/// Schedules the next try of the job. A job that waits for its turn, or for its server, is tried in every step.
 fn put_off(job: &PayoutJob, reason: WaitReason, context: &StepContext<'_>) -> Result<StepResult, PayoutError> {
-    if reason == WaitReason::OthersFirst {
+    if matches!(reason, WaitReason::OthersFirst | WaitReason::ServerPaused) {
         return Ok(StepResult::Waits(reason));
     }
     let pause = BACK_OFF.saturating_mul(1_u64 << job.retries.min(5));

@@ -15,7 +15,7 @@ use crate::{
     PayoutError,
     context::StepContext,
     job::{JobStage, PayoutJob},
-    journal_check::{confirms, is_in_debt},
+    journal_check::{confirms, is_in_debt, is_of_server},
     price, rows,
     step_result::WaitReason,
 };
@@ -43,6 +43,9 @@ pub(crate) fn reserve(
         && maybe(row, "stopped", text_of)?.is_some()
     {
         return Ok(Err(WaitReason::WalletStopped));
+    }
+    if is_of_server(context.rows, job, context.paused)? {
+        return Ok(Err(WaitReason::ServerPaused));
     }
     if is_in_debt(context.rows, job)? {
         return Ok(Err(WaitReason::InDebt));

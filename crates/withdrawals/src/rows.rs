@@ -3,6 +3,8 @@
 //! Every statement on a job names the version that was read, and raises it: of two workers on one job, the second writes
 //! nothing at all.
 
+use std::collections::BTreeSet;
+
 use bankroll_chains_evm::B256;
 use bankroll_ledger::{Amount, BlockRef, ColumnValue, Name, Row, Time};
 use bankroll_orders::{Address, Gas, IntentId, OrderId, Price};
@@ -46,16 +48,24 @@ const JOB: &str =
     "SELECT id, withdrawal_request_id, to_address, amount, gas_payer, fee_cap, status, nonce, cancel_asked,
     block_number, block_hash, retry_count, scheduled_at, version FROM withdrawal_queue";
 
-/// Approved intents that have no job yet.
-pub(crate) fn approved(rows: &Rows, config: &PayoutConfig, most: usize) -> Result<Vec<Row>, PayoutError> {
+/// Approved intents that have no job yet, except those of paused servers.
+pub(crate) fn approved(
+    rows: &Rows,
+    config: &PayoutConfig,
+    paused: &BTreeSet<Name>,
+    most: usize,
+) -> Result<Vec<Row>, PayoutError> {
     let approved = IntentStatus::Approved.as_str();
+    let places: Vec<String> = (2_usize..).take(paused.len()).map(|place| format!("${place}")).collect();
+    let unpaused = if places.is_empty() { String::new() } else { format!("AND server NOT IN ({})", places.join(", ")) };
     let sql = format!(
         "SELECT id, to_address, amount, gas_payer, fee_cap FROM withdrawal_requests
-         WHERE status = '{approved}' AND chain = $1
+         WHERE status = '{approved}' AND chain = $1 {unpaused}
            AND NOT EXISTS (SELECT 1 FROM withdrawal_queue WHERE withdrawal_request_id = withdrawal_requests.id)
          ORDER BY id LIMIT {most}"
     );
-    Ok(rows.read(&sql, vec![text(config.chain.as_str())])?)
+    let values = [text(config.chain.as_str())].into_iter().chain(paused.iter().map(|server| text(server.as_str())));
+    Ok(rows.read(&sql, values.collect())?)
 }
 
 /// Makes the job of an intent. A second one of the same intent is refused by the table.

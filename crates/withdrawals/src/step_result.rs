@@ -66,6 +66,8 @@ pub enum WaitReason {
     SignerRefuses(SignerRefusal),
     /// What is final on the chain is not what was settled: an operator is needed.
     Contradicted,
+    /// Withdrawals of its server are paused.
+    ServerPaused,
     /// The player owes what the chain took back of their deposits.
     InDebt,
     /// Its rows differ from the decision of the books: an operator is needed.
@@ -97,6 +99,7 @@ impl fmt::Display for WaitReason {
             Self::Contradicted => {
                 "what is final on the chain is not what was settled: it needs an operator; see `bankroll audit`"
             }
+            Self::ServerPaused => "withdrawals of the server are paused",
             Self::InDebt => "the player owes what the chain took back of their deposits, and is paid once it is repaid",
             Self::NotAsDecided => {
                 "the rows of a payout differ from the decision of the books: it needs an operator; see `bankroll audit`"

@@ -10,9 +10,9 @@ use bankroll_ledger::{
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
 use crate::{
-    GasPayer, Intents, WithdrawalRequest,
+    Asker, GasPayer, Intents, WithdrawalRequest,
     forwarded::parse_forwarded,
-    intent::{intent_id, intent_request},
+    intent::intent_request,
     job::{ChainStatus, JobAction, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules, next},
     outcome::{PayoutOutcome, PayoutReport},
     price::{self, FeeCeiling},
@@ -286,11 +286,16 @@ fn how_each_end_is_booked() {
 }
 
 #[test]
-fn an_intent_is_known_by_server_and_request() {
-    let id = |server: &str, request: &str| intent_id(&server.parse().unwrap(), &request.parse().unwrap()).to_string();
-    assert_eq!(id("arena", "exit-1"), id("arena", "exit-1"));
-    assert_ne!(id("ab", "c"), id("a", "bc"));
-    assert_eq!(id("arena", "exit-1").len(), 35);
+fn an_intent_is_known_by_server_asker_and_request() {
+    let id = |server: &str, asker: Asker, request: &str| {
+        asker.intent_id(&server.parse().unwrap(), &request.parse().unwrap()).to_string()
+    };
+    let (game, alice) = (|| Asker::GameServer, || Asker::Player("alice".parse().unwrap()));
+    assert_eq!(id("arena", game(), "exit-1"), id("arena", game(), "exit-1"));
+    assert_ne!(id("ab", game(), "c"), id("a", game(), "bc"));
+    assert_ne!(id("arena", game(), "exit-1"), id("arena", alice(), "exit-1"));
+    assert_ne!(id("arena", game(), "exit-1"), id("arena", Asker::Exit, "exit-1"));
+    assert_eq!(id("arena", game(), "exit-1").len(), 35);
 }
 
 /// Alice leaves the world with ten, of account 5, and the world is account 6.
@@ -305,7 +310,8 @@ fn exit() -> (WithdrawalRequest, Request) {
         to: Address([7; 20]),
         amount: Amount::new(10),
         gas: GasPayer::House,
-        exit: Some(Amount::new(10)),
+        exit: Some(Amount::new(10).into()),
+        consent: None,
     };
     let asked = intent_request(&withdrawal, POLICY, AccountId(5), AccountId(6)).unwrap();
     (withdrawal, asked)

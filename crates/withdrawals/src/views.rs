@@ -1,6 +1,7 @@
 //! Read-only views of the tables of withdrawals, for reports, reconciliation and the demo. No other crate queries these
 //! tables itself.
 
+mod exit;
 mod payout;
 
 use bankroll_ledger::{Amount, Row};
@@ -11,6 +12,7 @@ use bankroll_store::{
 };
 
 use crate::{ViewError, job::JobStage, status::IntentStatus};
+pub use exit::{ExitView, exit_of};
 pub use payout::{
     PayoutAttemptView, PayoutFilter, PayoutJobView, PayoutStage, PayoutView, attempts_of, find_payouts, has_tables,
     list_payouts, payout_of,

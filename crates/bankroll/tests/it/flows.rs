@@ -138,6 +138,7 @@ impl Casino {
             amount: Amount::new(250_000_000_000_000_000),
             gas: GasPayer::House,
             exit: None,
+            consent: None,
         };
         let intents = Intents::new(ApprovalPolicy { at_once: Amount::MAX });
         intents.create(&withdrawal, &self.ledger, &self.rows).unwrap().id.to_string()

@@ -27,6 +27,7 @@ fn wanted(account: &str, chain: &str) -> WithdrawalRequest {
         amount: Amount::new(1),
         gas: GasPayer::House,
         exit: None,
+        consent: None,
     }
 }
 

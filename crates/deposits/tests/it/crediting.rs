@@ -2,10 +2,10 @@
 
 use bankroll_chains_simulated::U256;
 use bankroll_deposits::{ChainProgress, Purpose, ScanError, ScanOutcome};
-use bankroll_ledger::{Amount, ColumnValue, Principal, Rejection};
+use bankroll_ledger::{Amount, AssetId, ColumnValue, Principal, Rejection};
 use bankroll_store::columns::{one, text};
 
-use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot};
+use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot, name};
 
 const ALICES: [&str; 4] =
     ["arena/funds/1/alice", "arena/developer/1", "arena/ecosystem/1", "arena/unallocated/1/alice"];
@@ -99,23 +99,54 @@ fn a_player_who_signed_in_before_paying_is_known_in_any_block() {
     world.audit();
 }
 
-/// The indexer knows players by their accounts, and a wallet only in its one spelling.
+/// A wallet is a player's once they have signed in with it, also while the indexer runs.
 #[test]
-fn an_account_makes_its_wallet_a_players_and_another_spelling_of_it_does_not() {
+fn a_wallet_that_its_player_signs_in_with_pays_for_them_from_then_on() {
     let mut world = World::new();
     let wallet = address(STRANGER).lower_hex();
-    let accounts = [format!("arena/funds/1/{wallet}"), format!("arena/funds/1/{}", &wallet[2..])];
-    let names = accounts.iter().map(|name| name.parse().unwrap()).collect();
-    world.ledger().open_accounts(&Principal::System, names).unwrap();
+    let funds = format!("arena/funds/1/{wallet}");
+    let mut indexer = world.indexer();
+    world.mine(1);
+    while world.index(&mut indexer) != ScanOutcome::UpToDate {}
+    world.signed_in.insert(address(STRANGER), name(&wallet));
+    world.pay(STRANGER, 1_125);
+    world.mine(3);
+    while world.index(&mut indexer) != ScanOutcome::UpToDate {}
+    assert_eq!(world.book().credited.len(), 1);
+    assert_eq!(world.balances([funds.as_str(), "@house/suspense/1"]), [1_000, 0]);
+    // Nothing new: the step says so without reading the rows.
+    assert_eq!(world.index(&mut indexer), ScanOutcome::UpToDate);
+    world.audit();
+}
+
+/// Attack classes 44 and 45: an account opened for the wallet of an exchange made every customer's payment that
+/// player's.
+#[test]
+fn an_account_that_a_game_server_opens_for_an_exchanges_wallet_gets_none_of_its_payments() {
+    let mut world = World::new();
+    let exchange = format!("arena/funds/1/{}", address(STRANGER).lower_hex());
+    let opened = world.ledger().open_accounts(&Principal::GameServer(name("arena")), vec![exchange.parse().unwrap()]);
+    assert!(opened.unwrap()[0].is_ok());
     world.pay(STRANGER, 1_125);
     world.mine(3);
     let mut indexer = world.indexer();
     while world.index(&mut indexer) != ScanOutcome::UpToDate {}
-    assert_eq!(world.book().credited.len(), 1);
-    let owed = [accounts[0].as_str(), accounts[1].as_str(), "@house/suspense/1"];
-    assert_eq!(world.balances(owed), [1_000, 0, 0]);
-    // Nothing new: the step says so without reading the rows.
-    assert_eq!(world.index(&mut indexer), ScanOutcome::UpToDate);
+    let booked = world.book();
+    assert_eq!((booked.credited.len(), booked.suspended.len()), (0, 1));
+    assert_eq!(booked.suspended[0].reason, Some("unknown_player"));
+    assert_eq!(world.balances([exchange.as_str(), "@house/suspense/1"]), [0, 1_125]);
+    world.audit();
+}
+
+#[test]
+fn a_coin_that_the_server_does_not_play_for_is_the_players_and_no_buy_in() {
+    let mut world = World::new();
+    world.servers.get_mut(&name("arena")).unwrap().asset = AssetId(2);
+    world.pay(ALICE, 1_125);
+    world.settle(3);
+    assert_eq!(world.balances(ALICES), [0, 0, 0, 1_125]);
+    let recorded = world.pairs("SELECT invalid_reason AS a, is_valid_for_server_config AS b FROM deposits");
+    assert_eq!(recorded, [("wrong_asset".to_owned(), "0".to_owned())]);
     world.audit();
 }
 

@@ -12,8 +12,8 @@ use bankroll_deposits::{
     ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
 };
 use bankroll_ledger::{
-    AccountName, Action, Amount, Asset, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace, Principal,
-    References, Request, Scope, Time, Unit,
+    AccountName, Action, Amount, Asset, AssetId, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace,
+    Principal, References, Request, Scope, Time, Unit,
 };
 use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, Rows};
 use bankroll_testkit::postgres;
@@ -35,6 +35,8 @@ pub struct World {
     node: RpcNode,
     pub config: ScanConfig,
     pub servers: Servers,
+    /// Wallets that players have signed in with since the indexer began.
+    pub signed_in: BTreeMap<Address, Name>,
     nonces: BTreeMap<u64, u64>,
     now: u64,
 }
@@ -63,8 +65,7 @@ impl World {
         let options = LedgerOptions { clock, migrations: vec![DEPOSITS], ..LedgerOptions::new(location) };
         let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
         let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
-        let payer = Payer::Sender(BTreeMap::from(proven));
-        let watched = WatchedAddress { server: name("arena"), custody, payer, since: 0 };
+        let watched = WatchedAddress { server: name("arena"), custody, payer: Payer::Sender, since: 0 };
         let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
         let mut world = Self {
             _folder: folder,
@@ -77,13 +78,18 @@ impl World {
                 watch: WatchList {
                     addresses: BTreeMap::from([(hot(), watched)]),
                     treasury: BTreeSet::from([address(TREASURY)]),
+                    proven: BTreeMap::from(proven),
                     own: BTreeSet::new(),
                 },
                 start: 1,
                 window: 16,
                 blocks_per_step: 100,
             },
-            servers: BTreeMap::from([(name("arena"), ServerRules { buy_in, accepts: true, version: 1 })]),
+            servers: BTreeMap::from([(
+                name("arena"),
+                ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1 },
+            )]),
+            signed_in: BTreeMap::new(),
             nonces: BTreeMap::new(),
             now: 1_000_000,
         };
@@ -123,12 +129,7 @@ impl World {
 
     /// From here on a wallet is a player's.
     pub fn knows(&mut self, person: u64, player: &str) {
-        let Some(Payer::Sender(players)) =
-            self.config.watch.addresses.get_mut(&hot()).map(|watched| &mut watched.payer)
-        else {
-            panic!("payers are known by their wallets")
-        };
-        players.insert(address(person), name(player));
+        self.config.watch.proven.insert(address(person), name(player));
     }
 
     /// Sends coins to our wallet. They are in the next block.
@@ -167,14 +168,19 @@ impl World {
         scanner::apply_blocks(&self.config, ahead, Time(self.now), self.rows())
     }
 
-    /// The role `indexer`, which reads the players from the accounts.
+    /// The role `indexer`.
     pub fn indexer(&self) -> Indexer {
         Indexer::new(self.config.clone())
     }
 
     pub fn index(&mut self, indexer: &mut Indexer) -> ScanOutcome {
         self.now += 1;
-        indexer.step(Time(self.now), &self.node, self.rows()).unwrap()
+        let proven = self.signed_in.clone();
+        let update = move |_: &Reader, watch: &mut WatchList| {
+            watch.proven.extend(proven);
+            Ok(())
+        };
+        indexer.step(Time(self.now), &self.node, self.rows(), update).unwrap()
     }
 
     pub fn scan_all(&mut self) {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bankroll_chains_evm::{ChainIdentity, RpcLimits, RpcNode};
-use bankroll_deposits::{BuyIn, ServerRules};
+use bankroll_deposits::BuyIn;
 use bankroll_ledger::{Amount, Asset, Unit};
 use bankroll_orders::Address;
 use bankroll_withdrawals::ApprovalPolicy;
@@ -139,7 +139,7 @@ impl ChainConfig {
             fee_max: self.max_fee_per_gas.0.units(),
             signer: base.join(&self.signer),
             server: name,
-            rules: ServerRules { buy_in, accepts: true, version: 1 },
+            buy_in,
             policy: ApprovalPolicy { at_once: self.pay_at_once.0 },
             node: node.to_owned(),
         }))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bankroll_deposits::crediting;
-use bankroll_ledger::Principal;
+use bankroll_ledger::{AssetId, Principal};
 use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
@@ -27,10 +27,10 @@ pub fn rows_max(queue_max: usize) -> usize {
 
 /// Credits and reverses until a stop is requested.
 pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
-    let (servers, mut open) = (setup.servers(), None::<Rows>);
+    let mut open = None::<(Rows, AssetId)>;
     rounds("crediting", REST.min(setup.poll), log, stop, |_| {
-        let rows = match open.take() {
-            Some(rows) => rows,
+        let (rows, asset) = match open.take() {
+            Some(open) => open,
             None => {
                 // The coin is listed before anything is credited in it; listing it again changes nothing.
                 let listed = ledger.list_asset(setup.coin.clone());
@@ -38,11 +38,11 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
                 // Settlement needs it, and another node that requests a payout may not open it.
                 let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
                 opened.into_iter().collect::<Result<Vec<_>, _>>()?;
-                Rows::open(ledger)?
+                (Rows::open(ledger)?, asset)
             }
         };
-        let booked = crediting::step(&servers, ledger, &rows, most)?;
-        open = Some(rows);
+        let booked = crediting::step(&setup.servers(asset), ledger, &rows, most)?;
+        open = Some((rows, asset));
         deposit_log::write_booked(log, &setup.coin, &booked);
         if booked.has_booked() {
             return Ok(LoopRound::Busy);

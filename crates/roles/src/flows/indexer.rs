@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use bankroll_chains_evm::RpcNode;
-use bankroll_deposits::{Indexer, ScanOutcome};
-use bankroll_store::{Clock, Rows};
+use bankroll_deposits::{Indexer, ScanOutcome, WatchList, indexer::wallet_of};
+use bankroll_ledger::AccountKind;
+use bankroll_store::{AccountFilter, Clock, Reader, Rows, StoreError};
 
 use super::{
     FlowSetup, RowsLocation, StopFlag, deposit_log,
@@ -47,7 +48,7 @@ impl IndexerLoop<'_> {
                 (rows, Indexer::new(config))
             }
         };
-        let outcome = indexer.step(self.clock.now(), node, &rows)?;
+        let outcome = indexer.step(self.clock.now(), node, &rows, add_players)?;
         self.open = Some((rows, indexer));
         let ScanOutcome::Moved { unwound_to, deposits, .. } = outcome else { return Ok(LoopRound::Idle) };
         if let Some(fork) = unwound_to {
@@ -56,5 +57,18 @@ impl IndexerLoop<'_> {
         }
         deposit_log::write_seen(self.log, &self.setup.coin, &deposits);
         Ok(LoopRound::Busy)
+    }
+}
+
+/// Until players sign in, an open account stands for the proof. The registry's proven wallets replace this: an account
+/// that a game server opens proves nothing.
+fn add_players(reader: &Reader, watch: &mut WatchList) -> Result<(), StoreError> {
+    let mut filter = AccountFilter { kind: Some(AccountKind::Funds), ..AccountFilter::default() };
+    loop {
+        let accounts = reader.accounts(&filter, 1_000)?;
+        let Some(last) = accounts.last() else { return Ok(()) };
+        filter.after = Some(last.id);
+        let owners = accounts.iter().filter_map(|account| account.name.owner.as_ref());
+        watch.proven.extend(owners.filter_map(|owner| Some((wallet_of(owner)?, owner.clone()))));
     }
 }

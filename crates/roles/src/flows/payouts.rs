@@ -1,5 +1,7 @@
 //! The role `payouts`: has approved intents signed, sends them, and watches them until they are final.
 
+use std::collections::BTreeSet;
+
 use bankroll_chains_evm::RpcNode;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Clock, Rows};
@@ -51,7 +53,7 @@ impl PayoutLoop<'_> {
                 (rows, self.setup.payout_config(asset))
             }
         };
-        let results = payouts::step(&config, self.clock.now(), node, &mut self.signer, &rows)?;
+        let results = payouts::step(&config, &BTreeSet::new(), self.clock.now(), node, &mut self.signer, &rows)?;
         self.open = Some((rows, config));
         let (mut went_on, mut stuck, mut put_off, mut signed) = (false, None, false, false);
         for (job, result) in &results {

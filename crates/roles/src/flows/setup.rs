@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
-use bankroll_deposits::{DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
+use bankroll_deposits::{BuyIn, DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::{Address, ChainId};
 use bankroll_signer_client::SignerClient;
@@ -63,7 +63,8 @@ pub struct FlowSetup {
     pub fee_max: u128,
     pub signer: PathBuf,
     pub server: Name,
-    pub rules: ServerRules,
+    /// What a place in the server's world costs.
+    pub buy_in: BuyIn,
     pub policy: ApprovalPolicy,
     /// The name of this node, recorded with the outcomes of payouts.
     pub node: String,
@@ -111,11 +112,11 @@ impl FlowSetup {
         AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
-    pub(crate) fn scan_config(&self, asset: AssetId, players: BTreeMap<Address, Name>) -> ScanConfig {
+    pub(crate) fn scan_config(&self, asset: AssetId, proven: BTreeMap<Address, Name>) -> ScanConfig {
         let watched = WatchedAddress {
             server: self.server.clone(),
             custody: self.custody(asset),
-            payer: Payer::Sender(players),
+            payer: Payer::Sender,
             since: self.start,
         };
         ScanConfig {
@@ -123,6 +124,7 @@ impl FlowSetup {
             watch: WatchList {
                 addresses: BTreeMap::from([(self.wallet, watched)]),
                 treasury: self.treasury.clone(),
+                proven,
                 own: BTreeSet::new(),
             },
             start: self.start,
@@ -131,8 +133,9 @@ impl FlowSetup {
         }
     }
 
-    pub(crate) fn servers(&self) -> Servers {
-        Servers::from([(self.server.clone(), self.rules)])
+    pub(crate) fn servers(&self, asset: AssetId) -> Servers {
+        let rules = ServerRules { asset, buy_in: self.buy_in, accepts: true, version: 1 };
+        Servers::from([(self.server.clone(), rules)])
     }
 
     pub(crate) fn payout_config(&self, asset: AssetId) -> PayoutConfig {

@@ -38,6 +38,6 @@ pub fn open_player(
     let by = Principal::GameServer(setup.server.clone());
     let numbers = books.open_accounts(&by, vec![funds.clone(), unallocated])?;
     let account = *numbers.first().expect("as many numbers as names");
-    let buy_in = &setup.rules.buy_in;
+    let buy_in = &setup.buy_in;
     Ok(OpenedPlayer { address, funds, account, is_new, price: buy_in.required(), buy_in: buy_in.amount })
 }

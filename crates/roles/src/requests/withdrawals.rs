@@ -3,7 +3,9 @@
 use bankroll_ledger::{AccountId, AccountKind, AccountName, Amount, AssetId, Name, Principal, Rejection};
 use bankroll_orders::{Address, IntentId};
 use bankroll_store::{Reader, StoreError};
-use bankroll_withdrawals::{GasPayer, IntentStatus, Intents, ViewError, WithdrawalRequest, views};
+use bankroll_withdrawals::{
+    Asker, GasPayer, IntentStatus, Intents, InvalidWithdrawal, ViewError, WithdrawalRequest, views,
+};
 
 use super::{BooksClient, ClientError, account_of};
 use crate::flows::FlowSetup;
@@ -31,8 +33,8 @@ pub struct RequestedPayout {
 pub enum WithdrawalRequestError {
     #[error("there is no account {0}; `bankroll players open` opens it")]
     NoAccount(AccountName),
-    #[error("the amount and the fee are too large")]
-    TooLarge,
+    #[error(transparent)]
+    Invalid(#[from] InvalidWithdrawal),
     /// Remembered with its id, so that the same id is rejected for ever.
     #[error("the ledger rejected the payout: {0}; give the next request another id")]
     Rejected(Rejection),
@@ -73,13 +75,14 @@ pub fn request_payout(
         amount: order.amount,
         gas: order.gas,
         exit: None,
+        consent: None,
     };
     // Without an exit no money leaves the world.
     let request = Intents::new(setup.policy).request(&withdrawal, funds.id, AccountId(0));
-    let answer = books.apply(request.ok_or(WithdrawalRequestError::TooLarge)?)?;
+    let answer = books.apply(request?)?;
     answer.effects().map_err(WithdrawalRequestError::Rejected)?;
     Ok(RequestedPayout {
-        id: Intents::id(&setup.server, &order.request_id),
+        id: Intents::id(&setup.server, &Asker::GameServer, &order.request_id),
         status: setup.policy.first_status(order.amount),
         is_repeated: answer.replayed,
     })
@@ -92,7 +95,7 @@ fn known_payout(
     setup: &FlowSetup,
     order: &PayoutOrder,
 ) -> Result<Option<RequestedPayout>, WithdrawalRequestError> {
-    let id = Intents::id(&setup.server, &order.request_id);
+    let id = Intents::id(&setup.server, &Asker::GameServer, &order.request_id);
     let Some(known) = views::payout_of(reader, &id)? else { return Ok(None) };
     let fee_cap = match order.gas {
         GasPayer::House => None,

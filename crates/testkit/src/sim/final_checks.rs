@@ -168,7 +168,7 @@ impl World {
     pub fn granted(&self) -> impl Iterator<Item = &String> {
         let granted = self.callers.calls.iter().filter(|asked| asked.answer == Some(SimAnswer::Done));
         let ids = granted.filter_map(|asked| match &asked.what {
-            SimCallBody::Payout(wanted) => Some(bankroll_withdrawals::Intents::id(&wanted.server, &wanted.request_id)),
+            SimCallBody::Payout(wanted) => Some(wanted.id()),
             SimCallBody::Money(_) => None,
         });
         ids.filter_map(|id| self.callers.intents.get_key_value(&id.to_string()).map(|(id, _)| id))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_simulated::SimulatedKey;
 use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
-use bankroll_ledger::{Amount, Name};
+use bankroll_ledger::{Amount, AssetId, Name};
 use bankroll_orders::Address;
 use bankroll_signer::LocalKey;
 use zeroize::Zeroizing;
@@ -95,7 +95,7 @@ pub(super) fn home(player: SimPlayer) -> Address {
 pub(super) fn servers() -> Servers {
     let rules = |(server, amount, developer_bps, world_bps): &(&str, u128, u32, u32)| {
         let buy_in = BuyIn { amount: Amount::new(*amount), developer_bps: *developer_bps, world_bps: *world_bps };
-        (name(server), ServerRules { buy_in, accepts: true, version: 1 })
+        (name(server), ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1 })
     };
     SERVERS.iter().map(rules).collect()
 }
@@ -108,11 +108,12 @@ pub(super) fn watch_list(people: &People) -> WatchList {
         payer,
         since: 0,
     };
-    let hot_wallet = watched("arena", HOT, Payer::Sender(proven));
+    let hot_wallet = watched("arena", HOT, Payer::Sender);
     let of_carol = watched("lagoon", CAROLS, Payer::Player(name("carol")));
     WatchList {
         addresses: BTreeMap::from([(people.hot, hot_wallet), (people.carols, of_carol)]),
         treasury: BTreeSet::from([people.address(TREASURY)]),
+        proven,
         own: BTreeSet::new(),
     }
 }

@@ -64,9 +64,10 @@ impl World {
             to: home(player),
             amount: Amount::new(amount),
             gas: if is_players_gas { GasPayer::Player(Amount::new(fee_cap)) } else { GasPayer::House },
-            exit: is_exit.then(|| Amount::new(amount + fee_cap)),
+            exit: is_exit.then(|| Amount::new(amount + fee_cap).into()),
+            consent: None,
         };
-        let id = Intents::id(&wanted.server, &wanted.request_id).to_string();
+        let id = wanted.id().to_string();
         let asked = RequestedPayout {
             id: id.clone(),
             server: player.server,

@@ -1,6 +1,6 @@
 //! The roles, each a step at a time: the real flows, with nodes, clock and crashes supplied by the simulator.
 
-use std::error::Error;
+use std::{collections::BTreeSet, error::Error};
 
 use bankroll_deposits::{CreditError, ScanError, ScanOutcome, crediting, scanner};
 use bankroll_ledger::Time;
@@ -148,7 +148,8 @@ impl World {
 
     pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), BrokenPromise> {
         let rows = self.books.rows();
-        let stepped = payouts::step(&self.paying, Time(now), &self.payout_nodes[node], &mut self.client, rows);
+        let stepped =
+            payouts::step(&self.paying, &BTreeSet::new(), Time(now), &self.payout_nodes[node], &mut self.client, rows);
         match stepped {
             Ok(jobs) => {
                 let line: Vec<String> = jobs.iter().map(|(job, happened)| job_line(job, happened)).collect();

@@ -80,7 +80,8 @@ pub struct PayoutView {
     pub stage: PayoutStage,
     pub status: IntentStatus,
     pub server: String,
-    /// The caller's own name for the request.
+    /// Whose name for the request `request_id` is.
+    pub asker: String,
     pub request_id: String,
     /// The player.
     pub wallet: String,
@@ -143,6 +144,7 @@ pub struct PayoutAttemptView {
 #[derive(Clone, Debug, Default)]
 pub struct PayoutFilter {
     pub stage: Option<PayoutStage>,
+    pub server: Option<Name>,
     pub player: Option<Name>,
     /// Continue after this intent.
     pub after: Option<String>,
@@ -167,6 +169,10 @@ pub fn list_payouts(reader: &Reader, filter: &PayoutFilter, most: usize) -> Resu
     if let Some(stage) = filter.stage {
         values.push(text(stage.as_str()));
         conditions.push(format!("{} = ${}", PayoutStage::SQL, values.len()));
+    }
+    if let Some(server) = &filter.server {
+        values.push(text(server.as_str()));
+        conditions.push(format!("r.server = ${}", values.len()));
     }
     if let Some(player) = &filter.player {
         values.push(text(player.as_str()));
@@ -236,8 +242,8 @@ fn payouts(
     most: usize,
 ) -> Result<Vec<PayoutView>, ViewError> {
     let sql = format!(
-        "SELECT r.id AS id, r.server AS server, r.request_id AS request_id, r.wallet AS wallet, r.account AS account,
-           r.chain AS chain, r.asset AS asset, r.to_address AS to_address, r.amount AS amount,
+        "SELECT r.id AS id, r.server AS server, r.asker AS asker, r.request_id AS request_id, r.wallet AS wallet,
+           r.account AS account, r.chain AS chain, r.asset AS asset, r.to_address AS to_address, r.amount AS amount,
            r.gas_payer AS gas_payer, r.fee_cap AS fee_cap, r.status AS intent_status, r.final_tx_hash AS final_tx_hash,
            r.fee AS fee, r.reason AS reason, r.hold AS hold, {} AS stage, q.id AS job, q.status AS status,
            q.operation_wallet_address_id AS pays_from, q.nonce AS nonce, q.cancel_asked AS cancel_asked,
@@ -263,6 +269,7 @@ fn view_of(row: &Row) -> Result<PayoutView, BadRow> {
         stage: stage.ok_or(BadRow { column: "stage" })?,
         status: status.ok_or(BadRow { column: "status" })?,
         server: owned("server")?,
+        asker: owned("asker")?,
         request_id: owned("request_id")?,
         wallet: owned("wallet")?,
         account: owned("account")?,

@@ -2,7 +2,9 @@
 
 use bankroll_ledger::{AccountId, Amount, AssetId, Request};
 use bankroll_store::columns::any;
-use bankroll_withdrawals::{ApprovalPolicy, IntentStatus, Intents, JobStage, PayoutChain, WithdrawalRequest, views};
+use bankroll_withdrawals::{
+    ApprovalPolicy, IntentStatus, Intents, InvalidWithdrawal, JobStage, PayoutChain, WithdrawalRequest, views,
+};
 
 use crate::world::{ETHER, World, home, name, sent};
 
@@ -44,8 +46,9 @@ fn a_forwarded_request_is_admitted_only_from_the_players_own_account_on_the_chai
     assert!(admits(&sound, &own, 1, world.policy));
     assert!(!admits(&sound, &other, 1, world.policy), "another chain");
     assert!(!admits(&sound, &own, 2, world.policy), "another coin");
-    assert!(!admits(&request(&world, &bobs), &own, 1, world.policy), "the account of another player");
     let intents = Intents::new(world.policy);
+    let built = intents.request(&bobs, AccountId(1), AccountId(0));
+    assert_eq!(built, Err(InvalidWithdrawal::OtherWallet), "the account of another player");
     assert!(!intents.admit(&sound, None, world.rows().reader()).unwrap(), "no coin is listed");
     let custody = world.account("@house/custody/1/hot");
     let foreign = intents.request(&withdrawal, custody, AccountId(0)).unwrap();

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod askers;
 mod crashes;
 mod faults;
 mod fees;

@@ -1,7 +1,7 @@
 //! A small world: a chain, one wallet of ours whose key the signer has, books with some players, and the payouts role.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     io,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -69,6 +69,8 @@ pub struct World {
     client: SignerClient,
     pub config: PayoutConfig,
     pub policy: ApprovalPolicy,
+    /// Servers whose withdrawals are paused.
+    pub paused: BTreeSet<Name>,
     pub now: u64,
     funded: u128,
 }
@@ -213,6 +215,7 @@ impl World {
                 node_name: "test".into(),
             },
             policy: ApprovalPolicy { at_once: Amount::new(20 * ETHER) },
+            paused: BTreeSet::new(),
             now: SECOND,
             funded,
         };
@@ -299,6 +302,7 @@ impl World {
             amount: Amount::new(amount),
             gas: GasPayer::House,
             exit: None,
+            consent: None,
         }
     }
 
@@ -321,7 +325,8 @@ impl World {
     pub fn step(&mut self) -> Vec<(String, StepResult)> {
         self.pass(SECOND);
         let rows = &self.open.as_ref().unwrap().1;
-        payouts::step(&self.config, Time(self.now), &self.node, &mut self.client, rows).unwrap_or_default()
+        payouts::step(&self.config, &self.paused, Time(self.now), &self.node, &mut self.client, rows)
+            .unwrap_or_default()
     }
 
     /// Steps until one ends in this for some job.

@@ -1,0 +1,128 @@
+//! Exits: a player's value leaves the world and becomes their money, once per exit id. Pure.
+//!
+//! | payout | what moves | row |
+//! | --- | --- | --- |
+//! | auto | world -> funds, held for an intent | `exits` and `withdrawal_requests` |
+//! | keep | world -> funds | `exits` |
+//!
+//! An exit id belongs to the server, and both kinds use one key and one row: an exit happens in one of the two ways.
+
+use bankroll_ledger::{
+    AccountId, AccountName, Action, Amount, ColumnValue, Fact, Guard, GuardFailure, Leg, Name, Principal, References,
+    Request, RowKey, Scope,
+};
+use bankroll_orders::IntentId;
+use bankroll_store::columns::text;
+
+use crate::{InvalidWithdrawal, asker::Asker};
+
+/// The table of exits.
+pub const EXITS_TABLE: &str = "exits";
+
+/// What leaves the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldExit {
+    pub amount: Amount,
+    /// The spawn that ends with it, if the game names one.
+    pub spawn: Option<EndedSpawn>,
+}
+
+/// A spawn that an exit ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedSpawn {
+    pub id: String,
+    /// The change of the spawn's row, as the flow of spawns makes it.
+    pub fact: Fact,
+}
+
+/// An exit whose value stays the player's money in the books.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptExit {
+    pub principal: Principal,
+    pub server: Name,
+    /// The game's own name for the exit, unique for the server.
+    pub exit_id: Name,
+    /// The player.
+    pub wallet: Name,
+    /// The player's funds.
+    pub account: AccountName,
+    pub exit: WorldExit,
+}
+
+impl From<Amount> for WorldExit {
+    fn from(amount: Amount) -> Self {
+        Self { amount, spawn: None }
+    }
+}
+
+/// The request of an exit without a payout.
+pub(crate) fn kept_exit_request(
+    kept: &KeptExit,
+    account: AccountId,
+    world: AccountId,
+) -> Result<Request, InvalidWithdrawal> {
+    check_owner(&kept.server, &kept.account, &kept.wallet)?;
+    let row = ExitRow {
+        server: &kept.server,
+        exit_id: &kept.exit_id,
+        wallet: &kept.wallet,
+        account: &kept.account,
+        exit: &kept.exit,
+        intent: None,
+    };
+    Ok(Request {
+        key: Asker::Exit.key(&kept.server, &kept.exit_id),
+        principal: kept.principal.clone(),
+        confirmation: None,
+        action: Action::Legs(vec![Leg::Move { from: world, to: account, amount: kept.exit.amount }]),
+        references: References::default(),
+        facts: row.facts(),
+        events: Vec::new(),
+    })
+}
+
+/// Whether the account is the player's own at this server.
+pub(crate) fn check_owner(server: &Name, account: &AccountName, wallet: &Name) -> Result<(), InvalidWithdrawal> {
+    // Pauses and limits hang on the server: an account of one must not be paid out under the name of another.
+    if account.scope != Scope::Server(server.clone()) {
+        return Err(InvalidWithdrawal::OtherServer);
+    }
+    if account.owner.as_ref().is_some_and(|owner| owner != wallet) {
+        return Err(InvalidWithdrawal::OtherWallet);
+    }
+    Ok(())
+}
+
+/// An exit as its row states it.
+pub(crate) struct ExitRow<'a> {
+    pub server: &'a Name,
+    pub exit_id: &'a Name,
+    pub wallet: &'a Name,
+    pub account: &'a AccountName,
+    pub exit: &'a WorldExit,
+    /// The intent that pays it, if it is paid.
+    pub intent: Option<&'a IntentId>,
+}
+
+impl ExitRow<'_> {
+    /// The row of the exit, and the change of the spawn that it ends.
+    pub fn facts(&self) -> Vec<Fact> {
+        let spawn = self.exit.spawn.as_ref();
+        let set = [
+            ("wallet", text(self.wallet.as_str())),
+            ("account", text(&self.account.to_string())),
+            ("amount", ColumnValue::Amount(self.exit.amount)),
+            ("intent", self.intent.map_or(ColumnValue::Null, |intent| text(intent.0.as_str()))),
+            ("spawn", spawn.map_or(ColumnValue::Null, |spawn| text(&spawn.id))),
+        ];
+        let key = [("server", text(self.server.as_str())), ("exit_id", text(self.exit_id.as_str()))];
+        let owned = |(name, value): (&str, ColumnValue)| (name.to_owned(), value);
+        let exit = Fact {
+            row: RowKey { table: EXITS_TABLE.into(), columns: key.into_iter().map(owned).collect() },
+            guard: Guard::Absent,
+            otherwise: GuardFailure::Conflict,
+            set: set.into_iter().map(owned).collect(),
+        };
+        [exit].into_iter().chain(spawn.map(|spawn| spawn.fact.clone())).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! Exits as lists and reports show them.
+
+use bankroll_ledger::{Amount, Name};
+use bankroll_orders::IntentId;
+use bankroll_store::{
+    Reader,
+    columns::{amount_of, maybe, parsed, text, text_of},
+};
+
+use crate::ViewError;
+
+/// A player's value that left the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExitView {
+    pub server: Name,
+    pub exit_id: Name,
+    /// The player.
+    pub wallet: Name,
+    /// The account that got it.
+    pub account: String,
+    /// What left the world.
+    pub amount: Amount,
+    /// The intent that pays it; `None` if the player keeps it in the books.
+    pub intent: Option<IntentId>,
+    /// The spawn that it ended.
+    pub spawn: Option<String>,
+}
+
+/// The exit of a server with this id.
+///
+/// # Errors
+/// If the books cannot be read, or the row is not as this program writes it.
+pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<ExitView>, ViewError> {
+    let sql = "SELECT wallet, account, amount, intent, spawn FROM exits WHERE server = $1 AND exit_id = $2";
+    let Some(row) = reader.rows(sql, vec![text(server.as_str()), text(exit_id.as_str())])?.pop() else {
+        return Ok(None);
+    };
+    Ok(Some(ExitView {
+        server: server.clone(),
+        exit_id: exit_id.clone(),
+        wallet: parsed(&row, "wallet")?,
+        account: text_of(&row, "account")?.to_owned(),
+        amount: amount_of(&row, "amount")?,
+        intent: maybe(&row, "intent", parsed)?.map(IntentId),
+        spawn: maybe(&row, "spawn", text_of)?.map(str::to_owned),
+    }))
+}
