@@ -15,6 +15,7 @@ pub const WITHDRAWALS_GRANTS: &[TableGrants] = &[
             payouts(&[Read]),
         ],
     },
+    TableGrants { table: "exits", grants: &[books(&[Read, Insert])] },
     TableGrants { table: "withdrawal_queue", grants: &[books(&[Read]), payouts(&[Read, Insert, Update(JOB)])] },
     TableGrants {
         table: "payout_attempts",

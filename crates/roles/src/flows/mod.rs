@@ -29,6 +29,7 @@ mod threads;
 
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
 use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
+use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
 use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
 use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
@@ -37,17 +38,18 @@ pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub use setup::{FlowSetup, RpcEndpoint};
+pub(crate) use setup::HOT_WALLET;
+pub use setup::{FlowSetup, RpcEndpoint, SenderProof};
 pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, DEPOSITS, WITHDRAWALS]
+    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS]
 }
 
 /// What each role may do with each table on Postgres.
 pub fn grants() -> Vec<TableGrants> {
-    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, WITHDRAWALS_GRANTS].concat()
+    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS].concat()
 }
 
 #[cfg(test)]
