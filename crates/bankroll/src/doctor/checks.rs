@@ -2,7 +2,7 @@
 
 use std::{io, path::Path, time::Duration};
 
-use bankroll_nodes::{NodeIdentity, NodeRoles};
+use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles};
 use bankroll_roles::{
     audit,
     config::{DurabilityConfig, LoadedConfig},
@@ -79,6 +79,11 @@ fn of_database(
     let database = Location::from(url.clone());
     let mut reader = None;
     match Reader::open(&database) {
+        // The login of another role cannot read most of the books, and need not.
+        Ok(opened) if !loaded.config.node.roles.has(NodeRole::Books) => {
+            checks.extend([server(), schema(), lease(&database), database_user::check(location, loaded, &url)]);
+            reader = loaded.config.node.roles.has(NodeRole::Indexer).then_some(opened);
+        }
         Ok(opened) => {
             let opened = reader.insert(opened);
             let noted = newest_head::check(loaded, opened, &location.base());
