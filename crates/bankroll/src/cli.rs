@@ -6,7 +6,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
-    help_layout, init, migrate_books, nodes, players, rebuild, receipt, search, serve, signer, statement, withdrawals,
+    help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, search, serve, signer, statement,
+    withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -113,6 +114,9 @@ pub enum Command {
     /// Run the signer: it keeps the keys and signs payouts within its limits
     #[command(subcommand, after_help = bankroll_signer::cli::EXAMPLES)]
     Signer(signer::SignerCommand),
+    /// Create seeds, public keys of accounts, and keys of game servers
+    #[command(subcommand, after_help = keys::EXAMPLES)]
+    Keys(keys::KeysCommand),
     /// Run a simulated chain for any Ethereum tool
     Chain(chain::ChainArgs),
     /// Print shell completions

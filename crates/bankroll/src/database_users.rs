@@ -16,7 +16,7 @@ use bankroll_roles::flows;
 use bankroll_signer::keystore;
 use bankroll_store::{Clock, DatabaseUrl, DatabaseUser, write_users};
 
-use crate::owner_key::write_secret;
+use crate::secret_file::write_secret;
 
 /// The longest name that Postgres keeps whole.
 const NAME_MAX: usize = 63;

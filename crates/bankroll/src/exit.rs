@@ -3,7 +3,7 @@
 use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
-use bankroll_roles::{audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
+use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -14,8 +14,14 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         Some(Exit::Usage)
     } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
         Some(Exit::NotFound)
-    } else if let Some(AuthorityError::NoFolder { .. }) = cause.downcast_ref() {
+    } else if let Some(AuthorityError::NoFolder { .. } | AuthorityError::NoNode { .. }) = cause.downcast_ref() {
         Some(Exit::NotFound)
+    } else if let Some(error) = cause.downcast_ref::<AuthKeyError>() {
+        match error {
+            AuthKeyError::Missing { .. } => Some(Exit::NotFound),
+            AuthKeyError::Malformed { .. } | AuthKeyError::Exposed { .. } => Some(Exit::Usage),
+            AuthKeyError::Exists { .. } | AuthKeyError::Io { .. } => Some(Exit::Failed),
+        }
     } else if cause.is::<HeadMissing>() {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {

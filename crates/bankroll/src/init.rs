@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 use bankroll_orders::Address;
 use bankroll_roles::{
+    AuthKey, AuthKeyError, OWNER_KEY_FILE,
     config::{self, CONFIG_FILE, LoadedConfig, SetFlag},
     flows,
     registry::record_owner,
@@ -21,7 +22,7 @@ use serde_json::json;
 use crate::{
     database_users::{self, WrittenUser},
     location::LocationArgs,
-    owner_key::{self, OWNER_KEY_FILE, write_secret},
+    secret_file::write_secret,
 };
 
 #[derive(Debug, Args)]
@@ -110,7 +111,7 @@ fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
         config.display()
     );
     make_folder(args)?;
-    let (owner, is_owner_new) = owner_key::find_or_create(&args.dir.join(OWNER_KEY_FILE))?;
+    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
     make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) }, owner)?;
     if is_config_new {
         write_config(&config, &args.set)?;
@@ -128,7 +129,7 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
         Err(error) => return Err(error).context("cannot read the database"),
     };
     make_folder(args)?;
-    let (owner, is_owner_new) = owner_key::find_or_create(&args.dir.join(OWNER_KEY_FILE))?;
+    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
     if are_books_new {
         make_books(loaded.ledger_options(), owner)?;
     }
@@ -140,6 +141,15 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
     }
     let books = loaded.config.books.database.shown();
     Ok(InitOutcome { config, is_config_new, books, are_books_new, owner, is_owner_new, users })
+}
+
+/// The address of the owner's key, and whether the key is new. A key that is there is kept.
+fn owner_key(path: &Path) -> Result<(Address, bool), AuthKeyError> {
+    match AuthKey::create(path) {
+        Ok(key) => Ok((key.address(), true)),
+        Err(AuthKeyError::Exists { .. }) => Ok((AuthKey::read(path)?.address(), false)),
+        Err(error) => Err(error),
+    }
 }
 
 fn make_folder(args: &InitArgs) -> anyhow::Result<()> {

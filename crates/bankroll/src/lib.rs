@@ -20,14 +20,15 @@ mod hand;
 mod help_layout;
 mod init;
 mod journal;
+mod keys;
 mod location;
 mod migrate_books;
 mod nodes;
-mod owner_key;
 mod players;
 mod rebuild;
 mod receipt;
 mod search;
+mod secret_file;
 mod serve;
 mod signer;
 mod stage_bar;
@@ -80,6 +81,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Bench(command) => bench::run(command, json).map(|()| Exit::Ok),
         Command::Hand(command) => hand::run(&command, json),
         Command::Signer(command) => signer::run(&command, json),
+        Command::Keys(command) => keys::run(&command, json),
         Command::Chain(args) => chain::run(&args, json),
         Command::Completions(args) => completions::run(&args, json),
     }

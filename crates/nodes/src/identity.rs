@@ -1,28 +1,30 @@
 //! The identity of a node: its certificate and key, the authority it trusts, and how it reads a peer's certificate.
 //!
-//! TLS 1.3 only, certificates on both sides, no resumption: every connection is authenticated, so an expired
-//! certificate opens none.
+//! The files may change while the node runs: a renewed certificate and a new revocation list count from the next look on
+//! ([`LOOK_EVERY`]), for new connections and for those that are open. Files that cannot be used change nothing.
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
 use bankroll_ledger::Time;
 use rustls::{
-    ClientConfig, RootCertStore, ServerConfig,
-    client::Resumption,
-    crypto::CryptoProvider,
-    pki_types::{CertificateDer, PrivateKeyDer, UnixTime, pem::PemObject},
-    server::{NoServerSessionStorage, WebPkiClientVerifier},
-    version::TLS13,
+    CertificateError,
+    pki_types::{CertificateDer, UnixTime},
+    time_provider::{DefaultTimeProvider, TimeProvider},
 };
 
-use crate::{CA_CERTIFICATE, NodeName, NodeRole, NodeRoles};
+use crate::{NodeName, NodeRole, NodeRoles, credentials::Credentials};
 
 /// A node that answers for the books must have this name in its certificate.
 pub(crate) const BOOKS_NAME: &str = "books.role.bankroll";
+/// How often a node checks its files, and the certificates of open connections.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The clock that decides whether certificates are valid.
+pub type NodeClock = Arc<dyn TimeProvider>;
 
 #[must_use]
 pub fn certificate_file(folder: &Path, node: &NodeName) -> PathBuf {
@@ -43,9 +45,15 @@ pub enum NodeIdentityError {
         #[source]
         source: rustls::pki_types::pem::Error,
     },
+    #[error("cannot read the revocation list {path}; copy it again from the machine of the authority")]
+    RevocationList {
+        path: PathBuf,
+        #[source]
+        source: rustls::pki_types::pem::Error,
+    },
     #[error("other users can read {path}; run chmod 600 {path}")]
     Exposed { path: PathBuf },
-    /// The certificate is expired, of another authority, or does not match the key.
+    /// The certificate is expired, revoked, of another authority, or does not match the key.
     #[error("the certificate {path} cannot be used")]
     Certificate {
         path: PathBuf,
@@ -56,84 +64,136 @@ pub enum NodeIdentityError {
     Name { path: PathBuf, node: NodeName },
 }
 
+impl NodeIdentityError {
+    /// Whether the certificate was good, and its time is over.
+    #[must_use]
+    pub fn is_expired(&self) -> bool {
+        matches!(self.certificate_error(), Some(CertificateError::Expired | CertificateError::ExpiredContext { .. }))
+    }
+
+    /// Whether the certificate is on the revocation list.
+    #[must_use]
+    pub fn is_revoked(&self) -> bool {
+        matches!(self.certificate_error(), Some(CertificateError::Revoked))
+    }
+
+    pub(crate) fn is_outlived(&self) -> bool {
+        self.is_expired() || self.is_revoked()
+    }
+
+    fn certificate_error(&self) -> Option<&CertificateError> {
+        match self {
+            Self::Certificate { source: rustls::Error::InvalidCertificate(error), .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone)]
 pub struct NodeIdentity {
+    inner: Arc<IdentityFiles>,
+}
+
+struct IdentityFiles {
+    folder: PathBuf,
     node: NodeName,
     roles: NodeRoles,
-    pub(crate) server: Arc<ServerConfig>,
-    pub(crate) client: Arc<ClientConfig>,
+    clock: NodeClock,
+    current: RwLock<Arc<Credentials>>,
 }
 
 impl NodeIdentity {
-    /// Reads the node's files, and checks that peers will accept them.
+    /// Reads the node's files, and checks that peers accept them at this time. Later the machine's clock decides.
     ///
     /// # Errors
-    /// If a file is missing, other users can read the key, or the certificate is not valid now for this node.
+    /// If a file is missing, other users can read the key, or the certificate is not valid for this node: expired,
+    /// revoked, of another authority.
     pub fn load(folder: &Path, node: &NodeName, now: Time) -> Result<Self, NodeIdentityError> {
-        let (ca_path, path, key_path) =
-            (folder.join(CA_CERTIFICATE), certificate_file(folder, node), key_file(folder, node));
-        let ca = one_certificate(&ca_path)?;
-        let certificate = one_certificate(&path)?;
-        refuse_exposed(&key_path)?;
-        let key = || {
-            PrivateKeyDer::from_pem_file(&key_path)
-                .map_err(|source| NodeIdentityError::File { path: key_path.clone(), source })
-        };
-        let unusable = |source: rustls::Error| NodeIdentityError::Certificate { path: path.clone(), source };
-        let mut roots = RootCertStore::empty();
-        roots.add(ca).map_err(|source| NodeIdentityError::Certificate { path: ca_path, source })?;
-        let (roots, provider) = (Arc::new(roots), Arc::new(rustls::crypto::ring::default_provider()));
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
-            .build()
-            .map_err(|error| unusable(rustls::Error::General(error.to_string())))?;
-        let at = UnixTime::since_unix_epoch(Duration::from_micros(now.0));
-        verifier.verify_client_cert(&certificate, &[], at).map_err(unusable)?;
-        let peer = Peer::of(&certificate).filter(|peer| peer.node == *node);
-        let peer = peer.ok_or_else(|| NodeIdentityError::Name { path: path.clone(), node: node.clone() })?;
-        let chain = vec![certificate];
-        let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&[&TLS13])
-            .map_err(unusable)?
-            .with_client_cert_verifier(verifier)
-            .with_single_cert(chain.clone(), key()?)
-            .map_err(unusable)?;
-        server.send_tls13_tickets = 0;
-        server.session_storage = Arc::new(NoServerSessionStorage {});
-        let client = client_config(provider, roots, chain, key()?).map_err(unusable)?;
-        Ok(Self { node: node.clone(), roles: peer.roles, server: Arc::new(server), client: Arc::new(client) })
+        let now = UnixTime::since_unix_epoch(Duration::from_micros(now.0));
+        Self::load_at(folder, node, Arc::new(DefaultTimeProvider), now)
+    }
+
+    /// As [`NodeIdentity::load`], by this clock from the beginning.
+    ///
+    /// # Errors
+    /// See [`NodeIdentity::load`].
+    pub fn load_with_clock(folder: &Path, node: &NodeName, clock: NodeClock) -> Result<Self, NodeIdentityError> {
+        let now = now(&clock);
+        Self::load_at(folder, node, clock, now)
+    }
+
+    fn load_at(folder: &Path, node: &NodeName, clock: NodeClock, now: UnixTime) -> Result<Self, NodeIdentityError> {
+        let credentials = Credentials::load(folder, node, &clock, now, None)?;
+        let (folder, node, roles) = (folder.to_owned(), node.clone(), credentials.peer.roles);
+        let current = RwLock::new(Arc::new(credentials));
+        Ok(Self { inner: Arc::new(IdentityFiles { folder, node, roles, clock, current }) })
     }
 
     #[must_use]
     pub fn node(&self) -> &NodeName {
-        &self.node
+        &self.inner.node
     }
 
     #[must_use]
-    pub const fn roles(&self) -> NodeRoles {
-        self.roles
+    pub fn roles(&self) -> NodeRoles {
+        self.inner.roles
+    }
+
+    /// When the certificate expires, to the second.
+    #[must_use]
+    pub fn expires(&self) -> Time {
+        Time(self.credentials().expires.as_secs().saturating_mul(1_000_000))
+    }
+
+    /// For a connection that begins now.
+    pub(crate) fn credentials(&self) -> Arc<Credentials> {
+        Arc::clone(&self.inner.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the files again whenever they change.
+    pub(crate) async fn follow_files(self) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            self.look();
+        }
+    }
+
+    /// Files that are missing, half written or unusable change nothing: the next look tries again.
+    fn look(&self) {
+        let IdentityFiles { folder, node, clock, current, .. } = &*self.inner;
+        let earlier = self.credentials();
+        if !earlier.is_changed(folder, node) {
+            return;
+        }
+        if let Ok(changed) = Credentials::load(folder, node, clock, now(clock), Some(&earlier)) {
+            *current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(changed);
+        }
+    }
+
+    /// Returns when the peer with this verified certificate must not be trusted any longer: it is expired or revoked.
+    pub(crate) async fn until_untrusted(&self, certificate: &CertificateDer<'_>) {
+        let mut checked = self.credentials();
+        let expires = checked.expiry_of(certificate);
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let (now, current) = (now(&self.inner.clock), self.credentials());
+            // The signature is verified again only when the files have changed.
+            let is_known = Arc::ptr_eq(&checked, &current);
+            if now.as_secs() > expires.as_secs() || (!is_known && !current.accepts(certificate, now)) {
+                return;
+            }
+            checked = current;
+        }
     }
 }
 
-fn client_config(
-    provider: Arc<CryptoProvider>,
-    roots: Arc<RootCertStore>,
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-) -> Result<ClientConfig, rustls::Error> {
-    let mut client = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&TLS13])?
-        .with_root_certificates(roots)
-        .with_client_auth_cert(chain, key)?;
-    client.resumption = Resumption::disabled();
-    Ok(client)
-}
-
-fn one_certificate(path: &Path) -> Result<CertificateDer<'static>, NodeIdentityError> {
-    CertificateDer::from_pem_file(path).map_err(|source| NodeIdentityError::File { path: path.to_owned(), source })
+/// A clock that does not know the time makes every certificate invalid.
+fn now(clock: &NodeClock) -> UnixTime {
+    clock.current_time().unwrap_or(UnixTime::since_unix_epoch(Duration::MAX))
 }
 
 #[cfg(unix)]
-fn refuse_exposed(path: &Path) -> Result<(), NodeIdentityError> {
+pub(crate) fn refuse_exposed(path: &Path) -> Result<(), NodeIdentityError> {
     use std::os::unix::fs::PermissionsExt;
     match path.metadata() {
         Ok(file) if file.permissions().mode() & 0o077 != 0 => Err(NodeIdentityError::Exposed { path: path.to_owned() }),
@@ -143,7 +203,7 @@ fn refuse_exposed(path: &Path) -> Result<(), NodeIdentityError> {
 }
 
 #[cfg(not(unix))]
-fn refuse_exposed(_: &Path) -> Result<(), NodeIdentityError> {
+pub(crate) fn refuse_exposed(_: &Path) -> Result<(), NodeIdentityError> {
     Ok(())
 }
 
@@ -174,6 +234,6 @@ impl Peer {
 
 impl std::fmt::Debug for NodeIdentity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NodeIdentity").field("node", &self.node).field("roles", &self.roles).finish_non_exhaustive()
+        f.debug_struct("NodeIdentity").field("node", self.node()).field("roles", &self.roles()).finish_non_exhaustive()
     }
 }

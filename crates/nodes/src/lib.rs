@@ -1,7 +1,7 @@
 //! Calls between the nodes of a deployment.
 //!
-//! Only one node at a time may write the books. The others forward: a call is one batch of ledger requests, each with
-//! its principal and key, and returns one answer each.
+//! Only one node at a time may write the books. The others forward: a call is one request of the Funds API as its caller
+//! sent it, or a batch of ledger requests, each with its principal and key.
 //!
 //! It guarantees:
 //! - both ends prove who they are (mutual TLS 1.3, one authority per deployment), and a certificate names the node and
@@ -9,8 +9,10 @@
 //!   principal that its roles do not speak for ([`Rights`]);
 //! - a call that may have happened is never reported as one that did not: it is retried with the same keys, at the
 //!   present holder of the books, until there is an answer or the deadline passes; then it is reported as unknown;
-//! - memory is bounded by frames, calls in flight and connections, on both sides; a malformed frame ends only its own
-//!   connection.
+//! - a certificate that expires or is revoked ends the open connections of its node, and a renewed one is used without a
+//!   restart;
+//! - memory is bounded by frames, calls in flight, handshakes and connections, on both sides; a malformed frame ends only
+//!   its own connection, and peers without a certificate cannot keep nodes out.
 //!
 //! It does not know: where the books are stored, which node holds them (the caller provides a lookup), what a request
 //! means.
@@ -20,23 +22,27 @@
 //! | roles and their rights | [`NodeRole`], [`Rights`] |
 //! | certificates | [`Authority`], [`NodeIdentity`] |
 //! | the protocol | [`wire`] |
+//! | requests of the Funds API | [`RelayedRequest`], [`RelayHandler`] |
 //! | the books' side | [`NodeServer`], [`CallHandler`]; [`LocalServer`] for commands on the same machine |
 //! | the caller's side | [`Forwarder`], [`CallError`] |
 
 mod authority;
+mod credentials;
 mod forwarder;
 mod identity;
 mod name;
+mod relay;
 mod rights;
 mod role;
 mod server;
 pub mod wire;
 
-pub use authority::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY};
+pub use authority::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY, REVOCATION_LIST};
 pub use bankroll_ledger::Answer;
 pub use forwarder::{BooksLocation, CallError, Forwarder, PendingCall, UnavailableReason};
-pub use identity::{NodeIdentity, NodeIdentityError, certificate_file, key_file};
+pub use identity::{NodeClock, NodeIdentity, NodeIdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};
+pub use relay::{RELAYED_HEADERS_MAX, RelayHandler, RelayedRequest, RelayedResponse};
 pub use rights::{PrincipalClaim, Rights};
 pub use role::{NodeRole, NodeRoles, UnknownRole};
 pub use server::{CallHandler, LocalServer, NodeServer, NodeServerError};

@@ -9,7 +9,7 @@ use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::PrincipalClaim;
+use crate::{PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse};
 
 /// The longest frame, in bytes.
 pub const FRAME_MAX: usize = 4 << 20;
@@ -40,6 +40,8 @@ pub enum CallBody {
         by: Principal,
         names: Vec<AccountName>,
     },
+    /// Answer this request of the Funds API; its proofs are in it.
+    Relay(RelayedRequest),
 }
 
 /// A frame from the books' node.
@@ -67,6 +69,7 @@ pub enum CallReply {
     Applied(Vec<Answer>),
     /// One result per name, in order.
     Opened(Vec<Result<AccountId, OpenRejection>>),
+    Relayed(RelayedResponse),
 }
 
 /// Why a call has no answer.
@@ -81,6 +84,9 @@ pub enum CallRefusal {
     /// Nothing happened: the call is too large.
     #[error("a call has 1 to {most} requests; this one has {given}")]
     CallSize { given: u32, most: u32 },
+    /// Nothing happened: the call does not fit one frame.
+    #[error("the call is too long: at most {FRAME_MAX} bytes and {RELAYED_HEADERS_MAX} headers")]
+    TooLong,
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node's roles do not allow this request")]
     NotAllowed(#[source] PrincipalClaim),
@@ -104,6 +110,8 @@ pub enum FrameViolation {
     Malformed,
     #[error("the certificate names no node")]
     Nameless,
+    #[error("the certificate is expired or revoked")]
+    Untrusted,
     #[error("the connection was silent for too long")]
     Silent,
 }

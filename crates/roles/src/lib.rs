@@ -20,8 +20,10 @@
 //! | the first owner, servers from the configuration | [`registry`] |
 //! | opening a player, requesting a payout | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
+//! | keys of game servers and of the owner | [`AuthKey`] |
 
 pub mod audit;
+mod auth_key;
 pub mod config;
 pub mod flows;
 mod log;
@@ -31,5 +33,6 @@ pub mod requests;
 mod scrub_file;
 pub mod serve;
 
+pub use auth_key::{AuthKey, AuthKeyError, OWNER_KEY_FILE};
 pub use log::NodeLog;
 pub use scrub_file::{SCRUB_FILE, ScrubRecord};

@@ -1,4 +1,4 @@
-//! Encrypted key files in the common format of Ethereum tools (Web3 secret storage, version 3): scrypt, AES-128-CTR,
+//! Encrypted files of keys and seeds in the common format of Ethereum tools (Web3 secret storage, version 3): scrypt, AES-128-CTR,
 //! and a Keccak MAC.
 //!
 //! It guarantees that errors contain no password and no key, and that both are wiped from memory. It bounds the memory
@@ -53,6 +53,9 @@ struct KeystoreFile {
     id: String,
     #[serde(default)]
     address: Option<String>,
+    /// What is encrypted if it is not a key. It is no key then, whatever its length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
     #[serde(alias = "Crypto")]
     crypto: Crypto,
 }
@@ -99,6 +102,17 @@ pub fn generate() -> Zeroizing<[u8; 32]> {
 /// The secret is not a key.
 pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost) -> Result<String, KeystoreError> {
     let key = LocalKey::from_bytes(secret).map_err(|_| KeystoreError::OtherKey)?;
+    lock(secret.as_slice(), Some(key.address()), None, password, cost)
+}
+
+/// The text of a file with any secret; `content` says what it is, unless it is a key.
+pub(crate) fn lock(
+    secret: &[u8],
+    address: Option<Address>,
+    content: Option<&str>,
+    password: &[u8],
+    cost: KeystoreCost,
+) -> Result<String, KeystoreError> {
     let (mut salt, mut iv, mut id) = ([0; 32], [0; 16], [0; 16]);
     for bytes in [&mut salt[..], &mut iv[..], &mut id[..]] {
         OsRng.fill_bytes(bytes);
@@ -109,7 +123,7 @@ pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost
     };
     let kdfparams = KdfParams { dklen: 32, n, r: 8, p: 1, salt: hex::encode(salt) };
     let derived = derive(&kdfparams, password)?;
-    let mut text = Zeroizing::new(**secret);
+    let mut text = Zeroizing::new(secret.to_vec());
     crypt(&derived, &iv, text.as_mut_slice());
     let crypto = Crypto {
         cipher: "aes-128-ctr".into(),
@@ -119,8 +133,8 @@ pub fn encrypt(secret: &Zeroizing<[u8; 32]>, password: &[u8], cost: KeystoreCost
         kdfparams,
         mac: hex::encode(mac(&derived, text.as_slice())),
     };
-    let address = Some(hex::encode(key.address().0));
-    let file = KeystoreFile { version: 3, id: uuid(id), address, crypto };
+    let (address, content) = (address.map(|address| hex::encode(address.0)), content.map(str::to_owned));
+    let file = KeystoreFile { version: 3, id: uuid(id), address, content, crypto };
     serde_json::to_string_pretty(&file).map_err(|_| KeystoreError::Malformed)
 }
 
@@ -137,16 +151,33 @@ pub fn address_of(text: &str) -> Option<Address> {
 /// # Errors
 /// As [`KeystoreError`] says.
 pub fn decrypt(text: &str, password: &[u8]) -> Result<LocalKey, KeystoreError> {
+    let (bytes, has_address) = unlock(text, None, password)?;
+    let mut secret = Zeroizing::new([0; 32]);
+    if bytes.len() != secret.len() {
+        return Err(KeystoreError::Malformed);
+    }
+    secret.copy_from_slice(&bytes);
+    let key = LocalKey::from_bytes(&secret).map_err(|_| KeystoreError::OtherKey)?;
+    let named = !has_address || address_of(text) == Some(key.address());
+    if named { Ok(key) } else { Err(KeystoreError::OtherKey) }
+}
+
+/// The secret in a file with this content, and whether the file names an address.
+pub(crate) fn unlock(
+    text: &str,
+    content: Option<&str>,
+    password: &[u8],
+) -> Result<(Zeroizing<Vec<u8>>, bool), KeystoreError> {
     if text.len() > KEYSTORE_BYTES_MAX {
         return Err(KeystoreError::Malformed);
     }
     let file: KeystoreFile = serde_json::from_str(text).map_err(|_| KeystoreError::Malformed)?;
     let crypto = &file.crypto;
-    if file.version != 3 || crypto.cipher != "aes-128-ctr" || crypto.kdf != "scrypt" {
+    let is_known = file.version == 3 && crypto.cipher == "aes-128-ctr" && crypto.kdf == "scrypt";
+    if !is_known || file.content.as_deref() != content {
         return Err(KeystoreError::Malformed);
     }
-    let mut secret = Zeroizing::new([0; 32]);
-    hex::decode_to_slice(&crypto.ciphertext, secret.as_mut_slice()).map_err(|_| KeystoreError::Malformed)?;
+    let mut secret = Zeroizing::new(hex::decode(&crypto.ciphertext).map_err(|_| KeystoreError::Malformed)?);
     let mut iv = [0; 16];
     hex::decode_to_slice(&crypto.cipherparams.iv, &mut iv).map_err(|_| KeystoreError::Malformed)?;
     let derived = derive(&crypto.kdfparams, password)?;
@@ -154,9 +185,7 @@ pub fn decrypt(text: &str, password: &[u8]) -> Result<LocalKey, KeystoreError> {
         return Err(KeystoreError::WrongPassword);
     }
     crypt(&derived, &iv, secret.as_mut_slice());
-    let key = LocalKey::from_bytes(&secret).map_err(|_| KeystoreError::OtherKey)?;
-    let named = file.address.is_none() || address_of(text) == Some(key.address());
-    if named { Ok(key) } else { Err(KeystoreError::OtherKey) }
+    Ok((secret, file.address.is_some()))
 }
 
 fn derive(params: &KdfParams, password: &[u8]) -> Result<Zeroizing<[u8; 32]>, KeystoreError> {

@@ -9,7 +9,7 @@
 //! | what is remembered, and how durably | [`memory`] |
 //! | how transactions are built | [`evm`], [`key`] |
 //! | the steps of a request | [`Signer::handle`] |
-//! | where keys are stored | [`keystore`] |
+//! | where keys are stored, and derived from | [`keystore`], [`seed`] |
 //! | who may connect | [`server`] |
 //! | the commands | [`cli`] |
 //!
@@ -32,6 +32,7 @@ pub mod key;
 pub mod keystore;
 pub mod memory;
 pub mod policy;
+pub mod seed;
 pub mod server;
 mod signer;
 

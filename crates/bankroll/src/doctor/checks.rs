@@ -2,7 +2,7 @@
 
 use std::{io, path::Path, time::Duration};
 
-use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles};
+use bankroll_nodes::NodeRole;
 use bankroll_roles::{
     audit,
     config::{DurabilityConfig, LoadedConfig},
@@ -12,7 +12,7 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, chain, database_user, folder_state, interrupted, newest_head, scrub};
+use super::{Check, certificates, chain, database_user, folder_state, interrupted, newest_head, scrub};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -75,7 +75,9 @@ fn of_database(
     full: bool,
     quiet: bool,
 ) -> Vec<Check> {
-    let mut checks = vec![configuration(loaded), node(loaded), protection(&url)];
+    let mut checks = vec![configuration(loaded)];
+    checks.extend(certificates::all(loaded, Clock::machine().now()));
+    checks.push(protection(&url));
     let database = Location::from(url.clone());
     let mut reader = None;
     match Reader::open(&database) {
@@ -152,27 +154,6 @@ fn configuration(loaded: &LoadedConfig) -> Check {
     let found =
         loaded.file.as_ref().map_or_else(|| "no bankroll.toml: defaults".into(), |file| file.display().to_string());
     Check::green("configuration", found)
-}
-
-/// Whether other nodes would accept this one.
-fn node(loaded: &LoadedConfig) -> Check {
-    let (node, folder) = (&loaded.config.node, loaded.certificates());
-    if !folder.is_dir() {
-        return Check::green("node", format!("{}, alone: no certificates in {}", node.name, folder.display()));
-    }
-    match NodeIdentity::load(&folder, &node.name, Clock::machine().now()) {
-        Ok(identity) if node.roles.is_within(identity.roles()) || node.roles == NodeRoles::ALL => {
-            Check::green("node", format!("{}, with a certificate for the roles {}", node.name, identity.roles()))
-        }
-        Ok(identity) => {
-            let found = format!("its certificate is for {}, and node.roles is {}", identity.roles(), node.roles);
-            Check::red("node", found, "change node.roles, or create a certificate with `bankroll nodes add`")
-        }
-        Err(error) => {
-            let fix = format!("{} nodes add {} --roles {}", invocation(), node.name, node.roles);
-            Check::red("node", format!("{:#}", anyhow::Error::from(error)), fix)
-        }
-    }
 }
 
 fn lease(database: &Location) -> Check {

@@ -9,7 +9,7 @@ use bankroll_withdrawals::{ApprovalPolicy, GasPayer, Intents, WithdrawalRequest}
 use tempfile::TempDir;
 
 use crate::{
-    forwarding::{credit, forwarder, name, set_up},
+    forwarding::{forwarder, name, set_up},
     program::command,
     running::{PATIENCE, Running, deployment},
 };
@@ -40,20 +40,18 @@ fn request(wanted: &WithdrawalRequest, account: AccountId) -> Request {
 struct World {
     folder: TempDir,
     url: DatabaseUrl,
-    accounts: [AccountId; 2],
+    accounts: [AccountId; 3],
     api: Forwarder,
 }
 
 impl World {
     fn new() -> (Self, Running) {
-        let folder = deployment(&[("books-1", "books"), ("indexer-1", "indexer"), ("api-1", "api")]);
+        let folder = deployment(&[("books-1", "books"), ("api-1", "api")]);
         let url = needed_database();
-        let accounts = set_up(&url);
-        let [indexer, api] = ["indexer-1", "api-1"].map(|node| forwarder(folder.path(), &url, node));
+        let accounts = set_up(&url, 2);
+        let api = forwarder(folder.path(), &url, "api-1");
         let world = Self { folder, url, accounts, api };
         let books = world.books(&[]);
-        let two = ["credit-1", "credit-2"].map(|key| credit(accounts, key.into()));
-        indexer.apply(two.to_vec(), PATIENCE).unwrap().wait().unwrap();
         (world, books)
     }
 
@@ -97,7 +95,7 @@ impl World {
 #[test]
 fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
     let (world, _books) = World::new();
-    let [custody, alice] = world.accounts;
+    let [custody, alice, _] = world.accounts;
     let sound = request(&wanted("arena/funds/1/alice", "eip155:1"), alice);
     let mut larger = sound.clone();
     let amount = larger.facts[0].set.iter_mut().find(|(column, _)| column == "amount").unwrap();
@@ -124,7 +122,7 @@ fn a_node_can_ask_for_what_is_held_and_for_nothing_else() {
 #[test]
 fn a_payout_asked_for_again_hears_its_first_answer_whatever_the_policy_is_by_now() {
     let (world, books) = World::new();
-    let [_, alice] = world.accounts;
+    let [_, alice, _] = world.accounts;
     let asked = request(&wanted("arena/funds/1/alice", "eip155:1"), alice);
     let first = world.ask(&asked);
     assert!(matches!(first.verdict, Verdict::Applied(_)) && !first.replayed, "{first:?}");

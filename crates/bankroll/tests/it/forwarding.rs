@@ -23,8 +23,8 @@ pub fn name(text: &str) -> Name {
     text.parse().unwrap()
 }
 
-/// Books with a wallet and a player.
-pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
+/// Books with a wallet, a player who has this much, and the world of the game.
+pub fn set_up(url: &DatabaseUrl, wei: u128) -> [AccountId; 3] {
     let ledger = Ledger::create(LedgerOptions::new(url.clone())).unwrap();
     let ether = Asset { chain: name("eip155:1"), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(ether).unwrap();
@@ -32,20 +32,34 @@ pub fn set_up(url: &DatabaseUrl) -> [AccountId; 2] {
         scope: Scope::Server(name("arena")),
         kind,
         asset: AssetId(1),
-        owner: Some(name(owner)),
+        owner: Option::map(owner, name),
     };
-    let names = [(AccountKind::Custody, "hot"), (AccountKind::Funds, "alice")].map(account);
-    let opened = ledger.open_accounts(&Principal::System, names.to_vec()).unwrap();
+    let names = [(AccountKind::Custody, Some("hot")), (AccountKind::Funds, Some("alice")), (AccountKind::World, None)];
+    let opened = ledger.open_accounts(&Principal::System, names.map(account).to_vec()).unwrap();
+    let accounts = [0, 1, 2].map(|place: usize| opened[place].unwrap());
+    ledger.apply(credit(accounts, "deposit", wei)).unwrap().effects().unwrap();
     ledger.close();
-    [opened[0].unwrap(), opened[1].unwrap()]
+    accounts
 }
 
-pub fn credit([custody, alice]: [AccountId; 2], key: String) -> Request {
+/// A deposit of Alice's, which only the books themselves may credit.
+fn credit([custody, alice, _]: [AccountId; 3], key: &str, wei: u128) -> Request {
+    let leg = Leg::Move { from: custody, to: alice, amount: Amount::new(wei) };
+    request(Namespace::Deposits, Principal::Indexer, key.into(), leg)
+}
+
+/// Alice stakes one wei.
+fn stake([_, alice, world]: [AccountId; 3], key: String) -> Request {
+    let leg = Leg::Move { from: alice, to: world, amount: Amount::new(1) };
+    request(Namespace::Client, Principal::GameServer(name("arena")), key, leg)
+}
+
+fn request(namespace: Namespace, principal: Principal, key: String, leg: Leg) -> Request {
     Request {
-        key: IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::Server(name("arena")), text: key },
-        principal: Principal::Indexer,
+        key: IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text: key },
+        principal,
         confirmation: None,
-        action: Action::Legs(vec![Leg::Move { from: custody, to: alice, amount: Amount::new(1) }]),
+        action: Action::Legs(vec![leg]),
         references: References::default(),
         facts: Vec::new(),
         events: Vec::new(),
@@ -80,22 +94,22 @@ fn journal(url: &DatabaseUrl) -> HashMap<String, usize> {
 
 #[test]
 fn calls_survive_nodes_that_are_killed_stopped_and_drained() {
-    let nodes = [("books-1", "books"), ("books-2", "books"), ("indexer-1", "indexer")];
+    let nodes = [("books-1", "books"), ("books-2", "books"), ("api-1", "api")];
     let (folder, url) = (deployment(&nodes), needed_database());
-    let accounts = set_up(&url);
+    let accounts = set_up(&url, 1_000_000);
     let start = |name: &str| Running::start(folder.path(), &url, name, "books");
     let (first, second) = (start("books-1"), start("books-2"));
     first_to_take(&[&first, &second]);
-    let indexer = forwarder(folder.path(), &url, "indexer-1");
+    let api = forwarder(folder.path(), &url, "api-1");
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let asked: usize = std::thread::scope(|scope| {
         let caller = |number: usize| {
-            let (indexer, is_over, answered) = (&indexer, &is_over, &answered);
+            let (api, is_over, answered) = (&api, &is_over, &answered);
             scope.spawn(move || {
                 let mut asked = 0;
                 while !is_over.load(Ordering::SeqCst) {
-                    let requests = (0..10).map(|place| credit(accounts, format!("{number}-{asked}-{place}"))).collect();
-                    let answers = indexer.apply(requests, PATIENCE).unwrap().wait().unwrap();
+                    let requests = (0..10).map(|place| stake(accounts, format!("{number}-{asked}-{place}"))).collect();
+                    let answers = api.apply(requests, PATIENCE).unwrap().wait().unwrap();
                     assert!(answers.len() == 10 && answers.iter().all(|answer| answer.seq.is_some()), "{answers:?}");
                     asked += 1;
                     answered.fetch_add(1, Ordering::SeqCst);
@@ -136,10 +150,10 @@ fn calls_survive_nodes_that_are_killed_stopped_and_drained() {
         asked
     });
     let journal = journal(&url);
-    assert_eq!((journal.len(), journal.values().max()), (asked * 10, Some(&1)), "each once");
+    assert_eq!((journal.len(), journal.values().max()), (1 + asked * 10, Some(&1)), "each once");
     let reader = Reader::open(url).unwrap();
-    let funds = reader.account(accounts[1]).unwrap().unwrap().balance;
-    assert_eq!(funds, Amount::new(asked as u128 * 10));
+    let staked = reader.account(accounts[2]).unwrap().unwrap().balance;
+    assert_eq!(staked, Amount::new(asked as u128 * 10));
 }
 
 fn first_to_take(nodes: &[&Running]) {
@@ -158,13 +172,15 @@ fn holder_first(url: &DatabaseUrl, a: Running, b: Running) -> (Running, Running)
 
 #[test]
 fn a_node_of_another_role_is_refused_by_the_books() {
-    let nodes = [("books-1", "books"), ("api-1", "api")];
+    let nodes = [("books-1", "books"), ("api-1", "api"), ("indexer-1", "indexer")];
     let (folder, url) = (deployment(&nodes), needed_database());
-    let accounts = set_up(&url);
+    let accounts = set_up(&url, 1);
     let books = Running::start(folder.path(), &url, "books-1", "books");
     books.until("took");
-    let api = forwarder(folder.path(), &url, "api-1");
-    let outcome = api.apply(vec![credit(accounts, "forged".into())], PATIENCE).unwrap().wait();
-    assert!(matches!(outcome, Err(CallError::Refused(CallRefusal::NotAllowed(_)))), "{outcome:?}");
-    assert_eq!(journal(&url).len(), 0);
+    for node in ["api-1", "indexer-1"] {
+        let forged = credit(accounts, "forged", 1);
+        let outcome = forwarder(folder.path(), &url, node).apply(vec![forged], PATIENCE).unwrap().wait();
+        assert!(matches!(outcome, Err(CallError::Refused(CallRefusal::NotAllowed(_)))), "{node}: {outcome:?}");
+    }
+    assert_eq!(journal(&url), HashMap::from([("deposit".into(), 1)]));
 }

@@ -135,11 +135,12 @@ fn the_owners_key_is_made_once_and_only_this_user_can_read_it() {
     let key = fs::read_to_string(&path).unwrap();
     assert!(key.starts_with("0x") && key.trim().len() == 66, "0x and 64 digits");
     fs::create_dir(folder.path().join("second")).unwrap();
-    fs::write(folder.path().join("second/owner.key"), &key).unwrap();
+    fs::copy(&path, folder.path().join("second/owner.key")).unwrap();
     assert_eq!(run(folder.path(), &["init", "--dir", "second", "--json"]).json()["owner"], owner);
     assert_eq!(fs::read_to_string(folder.path().join("second/owner.key")).unwrap(), key);
     fs::create_dir(folder.path().join("third")).unwrap();
+    fs::copy(&path, folder.path().join("third/owner.key")).unwrap();
     fs::write(folder.path().join("third/owner.key"), "correct horse").unwrap();
-    run(folder.path(), &["init", "--dir", "third"]).fails(1, &["third/owner.key is not a key file"]);
+    run(folder.path(), &["init", "--dir", "third"]).fails(1, &["third/owner.key is not 0x and 64 hexadecimal digits"]);
     assert!(!folder.path().join("third/books.db").exists());
 }

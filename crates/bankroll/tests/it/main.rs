@@ -22,6 +22,7 @@ mod forwarding;
 mod hand;
 mod help;
 mod init;
+mod keys;
 mod migrate_books;
 mod nodes;
 mod program;

@@ -169,6 +169,7 @@ fn lines_for_people_are_sentences() {
     let folder = folder();
     run(folder.path(), &["init"]).ok();
     let mut serve = command(folder.path());
+    serve.env("BANKROLL__API__LISTEN", "127.0.0.1:0").env("BANKROLL__API__METRICS", "");
     serve.args(["serve"]).stdout(std::process::Stdio::piped());
     let mut child = serve.spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));

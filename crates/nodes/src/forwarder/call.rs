@@ -89,6 +89,8 @@ fn classify(connector: &Connector, connection: &NodeConnection, reply: Result<Ca
         Err(refusal @ (CallRefusal::Busy | CallRefusal::Unreachable | CallRefusal::StorageFull)) => {
             Attempt::NotYet(refusal.into())
         }
-        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::NotAllowed(_))) => Attempt::Never(refusal),
+        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::TooLong | CallRefusal::NotAllowed(_))) => {
+            Attempt::Never(refusal)
+        }
     }
 }

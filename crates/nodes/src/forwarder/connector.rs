@@ -6,13 +6,13 @@ use std::{
     io,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use rustls::{ClientConfig, pki_types::ServerName};
+use rustls::pki_types::{CertificateDer, ServerName};
 use tokio::{
     io::{ReadHalf, WriteHalf},
     net::{TcpStream, UnixStream},
@@ -23,8 +23,8 @@ use tokio_rustls::TlsConnector;
 
 use super::{BooksLocation, CALLS_MAX, CHECK_HOLDER_EVERY, UnavailableReason, lookup::HolderLookup};
 use crate::{
-    CallRefusal,
-    identity::BOOKS_NAME,
+    CallRefusal, NodeIdentity,
+    identity::{BOOKS_NAME, LOOK_EVERY},
     wire::{self, CallBody, CallReply, CallRequest, FrameError, NodeStream, ServerFrame},
 };
 
@@ -40,7 +40,7 @@ type Outcome = Result<CallReply, CallRefusal>;
 /// How the books are reached.
 pub(super) enum Transport {
     /// At the address that the lookup gives.
-    Tls(Arc<ClientConfig>),
+    Tls(NodeIdentity),
     /// A socket on this machine.
     Socket(PathBuf),
 }
@@ -125,11 +125,11 @@ impl Connector {
         let failed = |error: io::Error| failure(&address, error);
         let late = || UnavailableReason::Connection { address: address.clone(), kind: io::ErrorKind::TimedOut };
         let connect = async {
-            let mut stream = self.transport.connect(&address).await.map_err(failed)?;
+            let (mut stream, certificate) = self.transport.connect(&address).await.map_err(failed)?;
             // Only this frame proves that our certificate was accepted: in TLS 1.3 a client finishes the handshake
             // first.
             match wire::read::<ServerFrame>(&mut stream).await {
-                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok(stream),
+                Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: true })) => Ok((stream, certificate)),
                 Ok(Some(ServerFrame::Welcome { version: wire::VERSION, holds: false })) => {
                     Err(CallRefusal::NotHolder.into())
                 }
@@ -140,27 +140,34 @@ impl Connector {
                 }
             }
         };
-        let stream = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
+        let (stream, certificate) = timeout(CONNECT_WITHIN, connect).await.map_err(|_| late())??;
         let (reading, writing) = tokio::io::split(stream);
         let (frames, to_write) = mpsc::channel(CALLS_MAX);
         let pending = Arc::new(PendingReplies(Mutex::new(Some(HashMap::new()))));
         tokio::spawn(write(writing, to_write, Arc::clone(&pending)));
         tokio::spawn(read(reading, Arc::clone(&pending)));
+        if let (Transport::Tls(identity), Some(certificate)) = (&self.transport, certificate) {
+            tokio::spawn(end_when_untrusted(identity.clone(), certificate, Arc::downgrade(&pending)));
+        }
         Ok(NodeConnection { at, next: AtomicU64::new(1), frames, pending })
     }
 }
 
 impl Transport {
-    async fn connect(&self, address: &str) -> io::Result<Box<dyn NodeStream>> {
+    /// A connection, and the certificate of the books if they have proven themselves by one.
+    async fn connect(&self, address: &str) -> io::Result<(Box<dyn NodeStream>, Option<CertificateDer<'static>>)> {
         match self {
-            Self::Tls(client) => {
+            Self::Tls(identity) => {
                 let stream = TcpStream::connect(address).await?;
                 // Calls are small and latency matters.
                 let _ = stream.set_nodelay(true);
                 let name = ServerName::try_from(BOOKS_NAME).map_err(|_| io::ErrorKind::InvalidInput)?;
-                Ok(Box::new(TlsConnector::from(Arc::clone(client)).connect(name, stream).await?))
+                let tls = TlsConnector::from(Arc::clone(&identity.credentials().client));
+                let stream = tls.connect(name, stream).await?;
+                let certificate = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first().cloned());
+                Ok((Box::new(stream), certificate))
             }
-            Self::Socket(path) => Ok(Box::new(UnixStream::connect(path).await?)),
+            Self::Socket(path) => Ok((Box::new(UnixStream::connect(path).await?), None)),
         }
     }
 }
@@ -210,6 +217,24 @@ impl PendingReplies {
     fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
+}
+
+/// Closes the connection when the certificate of the books expires or is revoked.
+async fn end_when_untrusted(
+    identity: NodeIdentity,
+    certificate: CertificateDer<'static>,
+    pending: Weak<PendingReplies>,
+) {
+    let is_closed = async {
+        while pending.upgrade().is_some_and(|pending| pending.is_open()) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    tokio::select! {
+        () = identity.until_untrusted(&certificate) => {}
+        () = is_closed => {}
+    }
+    pending.upgrade().iter().for_each(|pending| pending.close());
 }
 
 async fn read(mut reading: ReadHalf<Box<dyn NodeStream>>, pending: Arc<PendingReplies>) {

@@ -33,7 +33,7 @@ use tokio::{
 };
 
 use crate::{
-    Answer, CallRefusal, NodeIdentity,
+    Answer, CallRefusal, NodeIdentity, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
     wire::{self, CallBody, CallReply},
 };
 use connector::{Connector, Transport};
@@ -114,7 +114,11 @@ impl Forwarder {
         identity: &NodeIdentity,
         find: impl FnMut() -> Result<Option<BooksLocation>, String> + Send + 'static,
     ) -> std::io::Result<Self> {
-        Self::connecting(Transport::Tls(Arc::clone(&identity.client)), find)
+        let forwarder = Self::connecting(Transport::Tls(identity.clone()), find)?;
+        if let Some(runtime) = &forwarder.inner.runtime {
+            runtime.spawn(identity.clone().follow_files());
+        }
+        Ok(forwarder)
     }
 
     /// For commands: calls the node on this machine that has this socket.
@@ -145,7 +149,7 @@ impl Forwarder {
         let given = requests.len();
         self.call(CallBody::Apply(requests), given, within, |reply| match reply {
             CallReply::Applied(answers) => Some(answers),
-            CallReply::Pong | CallReply::Opened(_) => None,
+            CallReply::Pong | CallReply::Opened(_) | CallReply::Relayed(_) => None,
         })
     }
 
@@ -162,7 +166,22 @@ impl Forwarder {
         let given = names.len();
         self.call(CallBody::Open { by, names }, given, within, |reply| match reply {
             CallReply::Opened(opened) => Some(opened),
-            CallReply::Pong | CallReply::Applied(_) => None,
+            CallReply::Pong | CallReply::Applied(_) | CallReply::Relayed(_) => None,
+        })
+    }
+
+    /// Has the books answer one request of the Funds API. Every attempt sends the same bytes, so a request that moves
+    /// money must have an idempotency key.
+    ///
+    /// # Errors
+    /// If too many calls are in flight, or the request does not fit one frame. Nothing happened.
+    pub fn relay(&self, request: RelayedRequest, within: Duration) -> Result<PendingCall<RelayedResponse>, CallError> {
+        if request.headers.len() > RELAYED_HEADERS_MAX {
+            return Err(CallError::Refused(CallRefusal::TooLong));
+        }
+        self.call(CallBody::Relay(request), 1, within, |reply| match reply {
+            CallReply::Relayed(response) => Some(response),
+            CallReply::Pong | CallReply::Applied(_) | CallReply::Opened(_) => None,
         })
     }
 
@@ -181,12 +200,12 @@ impl Forwarder {
         within: Duration,
         read: impl Fn(CallReply) -> Option<T> + Send + 'static,
     ) -> Result<PendingCall<T>, CallError> {
-        let encoded = wire::encode_body(&body).filter(|_| given <= wire::CALL_MAX);
-        let Some(body) = encoded else {
+        if given > wire::CALL_MAX {
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             let refusal = CallRefusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
             return Err(CallError::Refused(refusal));
-        };
+        }
+        let body = wire::encode_body(&body).ok_or(CallError::Refused(CallRefusal::TooLong))?;
         let permit = Arc::clone(&self.inner.permits).try_acquire_owned().map_err(|_| CallError::Busy)?;
         let (sender, reply) = oneshot::channel();
         let (connector, deadline) = (Arc::clone(&self.inner.connector), Instant::now() + within);
@@ -228,6 +247,12 @@ impl<T> Counted for Vec<T> {
 impl Counted for () {
     fn count(&self) -> usize {
         0
+    }
+}
+
+impl Counted for RelayedResponse {
+    fn count(&self) -> usize {
+        1
     }
 }
 

@@ -1,6 +1,6 @@
 //! One connection: the welcome, requests in, replies out.
 
-use std::sync::Arc;
+use std::{future::Future, sync::Arc};
 
 use tokio::{
     io::{ReadHalf, WriteHalf},
@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{CallHandler, IN_FLIGHT_MAX, SILENCE, ServerState, WRITE_WITHIN};
 use crate::{
-    Rights,
+    RELAYED_HEADERS_MAX, Rights,
     identity::Peer,
     wire::{
         self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, NodeStream,
@@ -18,8 +18,13 @@ use crate::{
     },
 };
 
-/// Serves one peer from the welcome on; a peer without a name is sent away.
-pub async fn serve<S: NodeStream, D: CallHandler>(stream: S, peer: Option<Peer>, shared: &Arc<ServerState<D>>) {
+/// Serves one peer from the welcome on, until it is not to be trusted any longer; a peer without a name is sent away.
+pub async fn serve<S: NodeStream, D: CallHandler>(
+    stream: S,
+    peer: Option<Peer>,
+    untrusted: impl Future<Output = ()>,
+    shared: &Arc<ServerState<D>>,
+) {
     let (reading, writing) = tokio::io::split(stream);
     let (replies, frames) = mpsc::channel(IN_FLIGHT_MAX);
     let writer = tokio::spawn(write(writing, frames));
@@ -29,7 +34,13 @@ pub async fn serve<S: NodeStream, D: CallHandler>(stream: S, peer: Option<Peer>,
     };
     let _ = replies.send(first).await;
     if let Some(peer) = peer {
-        read_requests(reading, &peer, &replies, shared).await;
+        let is_over = tokio::select! {
+            () = read_requests(reading, &peer, &replies, shared) => None,
+            () = untrusted => Some(FrameViolation::Untrusted),
+        };
+        if let Some(why) = is_over {
+            let _ = replies.send(ServerFrame::Goodbye(why)).await;
+        }
     }
     // The writer ends when the last call in flight has been answered.
     drop(replies);
@@ -80,6 +91,7 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
 fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), CallRefusal> {
     let given = match body {
         CallBody::Ping => return Ok(()),
+        CallBody::Relay(_) => return rights.check_relay(peer.roles).map_err(CallRefusal::NotAllowed),
         CallBody::Apply(requests) => requests.len(),
         CallBody::Open { names, .. } => names.len(),
     };
@@ -88,7 +100,7 @@ fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), Ca
         return Err(CallRefusal::CallSize { given: count(given), most: count(CALL_MAX) });
     }
     let allowed = match body {
-        CallBody::Ping => Ok(()),
+        CallBody::Ping | CallBody::Relay(_) => Ok(()),
         CallBody::Apply(requests) => rights.check(peer.roles, requests),
         CallBody::Open { by, .. } => rights.check_open(peer.roles, by),
     };
@@ -100,6 +112,11 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
         CallBody::Ping => Ok(CallReply::Pong),
         CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
         CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
+        CallBody::Relay(request) => match handler.relay(request).await {
+            // It happened, but the peer would not read the reply.
+            Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::Unknown),
+            response => response.map(CallReply::Relayed),
+        },
     }
 }
 

@@ -11,7 +11,10 @@ use std::{
     sync::Arc,
 };
 
-use tokio::net::{UnixListener, UnixStream};
+use tokio::{
+    net::{UnixListener, UnixStream},
+    sync::Semaphore,
+};
 
 use super::{CallHandler, Listener, NodeServerError, ServerState, ServerTask, connection};
 use crate::{NodeName, NodeRoles, Rights, identity::Peer};
@@ -71,9 +74,12 @@ impl Listener for CommandListener {
         self.listener.accept().await.map(|(stream, _)| stream)
     }
 
-    async fn serve<D: CallHandler>(&self, stream: UnixStream, shared: &Arc<ServerState<D>>) {
+    async fn serve<D: CallHandler>(&self, stream: UnixStream, connections: &Semaphore, shared: &Arc<ServerState<D>>) {
+        let Ok(_permit) = connections.try_acquire() else { return };
         let is_served = stream.peer_cred().is_ok_and(|peer| peer.uid() == self.owner || peer.uid() == ROOT);
-        connection::serve(stream, is_served.then(|| self.peer.clone()), shared).await;
+        // The kernel named the user; no certificate expires.
+        let untrusted = std::future::pending();
+        connection::serve(stream, is_served.then(|| self.peer.clone()), untrusted, shared).await;
     }
 }
 

@@ -4,12 +4,15 @@
 //! | --- | --- |
 //! | `mod` | [`NodeServer`]: other nodes, by mutual TLS; starting and stopping |
 //! | `local` | [`LocalServer`]: commands on this machine, by a socket that only one user can open |
+//! | `places` | how many peers may shake hands and how many nodes may be connected, in all and of one address |
 //! | `connection` | one connection, from its welcome to its end |
 //!
 //! | bound | effect |
 //! | --- | --- |
-//! | connections ([`CONNECTIONS_MAX`]) | further connections are closed before anything is read |
+//! | handshakes under way, in all and of one address (`places`) | the oldest ends, and the newcomer gets its place |
+//! | nodes connected ([`CONNECTIONS_MAX`]), and of one address (`places`) | further ones are closed |
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
+//! | the certificate of the peer expires or is revoked | nothing more is read, and the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
 //!
 //! A failing connection never affects another. The handler completes a call even if its connection is closed; the
@@ -17,6 +20,7 @@
 
 mod connection;
 mod local;
+mod places;
 
 use std::{
     future::Future,
@@ -36,8 +40,9 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{NodeIdentity, Rights, identity::Peer, wire::CallRefusal};
+use crate::{NodeIdentity, RelayedRequest, RelayedResponse, Rights, identity::Peer, wire::CallRefusal};
 pub use local::LocalServer;
+use places::{HandshakePlace, Places};
 
 const CONNECTIONS_MAX: usize = 256;
 const IN_FLIGHT_MAX: usize = 32;
@@ -61,6 +66,9 @@ pub trait CallHandler: Send + Sync + 'static {
         by: Principal,
         names: Vec<AccountName>,
     ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal>> + Send;
+
+    /// Answers one request of the Funds API. The same request may come again, and has the same answer.
+    fn relay(&self, request: RelayedRequest) -> impl Future<Output = Result<RelayedResponse, CallRefusal>> + Send;
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -100,10 +108,11 @@ trait Listener: Send + Sync + 'static {
 
     fn accept(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 
-    /// One connection, from its handshake to its end.
+    /// One connection, from its handshake to its end. It has a permit from when its peer is known.
     fn serve<D: CallHandler>(
         &self,
         stream: Self::Stream,
+        connections: &Semaphore,
         shared: &Arc<ServerState<D>>,
     ) -> impl Future<Output = ()> + Send;
 }
@@ -131,7 +140,8 @@ impl NodeServer {
         let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map_err(failed)?.collect();
         let listener = task.block_on(TcpListener::bind(addresses.as_slice())).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        task.accept(NodeListener { listener, tls: TlsAcceptor::from(Arc::clone(&identity.server)) }, shared);
+        task.spawn(identity.clone().follow_files());
+        task.accept(NodeListener { listener, identity: identity.clone(), places: Arc::default() }, shared);
         Ok(Self { task, address })
     }
 
@@ -148,23 +158,38 @@ impl NodeServer {
 
 struct NodeListener {
     listener: TcpListener,
-    tls: TlsAcceptor,
+    identity: NodeIdentity,
+    places: Arc<Places>,
 }
 
 impl Listener for NodeListener {
-    type Stream = TcpStream;
+    type Stream = (TcpStream, HandshakePlace);
 
-    async fn accept(&self) -> io::Result<TcpStream> {
-        self.listener.accept().await.map(|(stream, _)| stream)
+    async fn accept(&self) -> io::Result<Self::Stream> {
+        self.listener.accept().await.map(|(stream, from)| (stream, self.places.begin(from.ip())))
     }
 
-    async fn serve<D: CallHandler>(&self, stream: TcpStream, shared: &Arc<ServerState<D>>) {
+    async fn serve<D: CallHandler>(
+        &self,
+        (stream, mut place): Self::Stream,
+        connections: &Semaphore,
+        shared: &Arc<ServerState<D>>,
+    ) {
         // Replies are small and latency matters.
         let _ = stream.set_nodelay(true);
-        let Ok(Ok(stream)) = timeout(HANDSHAKE, self.tls.accept(stream)).await else { return };
-        let certificates = stream.get_ref().1.peer_certificates();
-        let peer = certificates.and_then(|chain| Peer::of(chain.first()?));
-        connection::serve(stream, peer, shared).await;
+        let tls = TlsAcceptor::from(Arc::clone(&self.identity.credentials().server));
+        let accepted = tokio::select! {
+            accepted = timeout(HANDSHAKE, tls.accept(stream)) => accepted,
+            () = place.lost() => return,
+        };
+        let Ok(Ok(stream)) = accepted else { return };
+        let Some(_place) = place.finish() else { return };
+        let Ok(_permit) = connections.try_acquire() else { return };
+        let Some(certificate) = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first().cloned()) else {
+            return;
+        };
+        let untrusted = self.identity.until_untrusted(&certificate);
+        connection::serve(stream, Peer::of(&certificate), untrusted, shared).await;
     }
 }
 
@@ -186,11 +211,16 @@ impl ServerTask {
         self.runtime.as_ref().map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |runtime| runtime.block_on(work))
     }
 
+    /// Works in the background, until the server stops.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(work);
+        }
+    }
+
     /// Accepts connections in the background, until the server stops.
     fn accept<D: CallHandler>(&self, listener: impl Listener, shared: Arc<ServerState<D>>) {
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(accept_all(Arc::new(listener), shared, Arc::clone(&self.connections)));
-        }
+        self.spawn(accept_all(Arc::new(listener), shared, Arc::clone(&self.connections)));
     }
 
     fn stop(mut self) {
@@ -230,11 +260,7 @@ async fn accept_all<L: Listener, D: CallHandler>(
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else { continue };
-        let (listener, shared) = (Arc::clone(&listener), Arc::clone(&shared));
-        tokio::spawn(async move {
-            listener.serve(stream, &shared).await;
-            drop(permit);
-        });
+        let (listener, shared, connections) = (Arc::clone(&listener), Arc::clone(&shared), Arc::clone(&connections));
+        tokio::spawn(async move { listener.serve(stream, &connections, &shared).await });
     }
 }

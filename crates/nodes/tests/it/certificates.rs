@@ -68,3 +68,83 @@ fn an_unusable_certificate_is_reported_before_anything_starts() {
     std::fs::write(path.join(CA_CERTIFICATE), "no certificate").unwrap();
     assert!(load("b").contains("cannot read"), "{}", load("b"));
 }
+
+#[test]
+fn a_certificate_is_renewed_for_the_same_key_also_after_it_expired() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let past = Time(now().0 - 2 * YEAR);
+    let authority = Authority::init(path, past).unwrap();
+    let roles = NodeRoles::of(&[NodeRole::Indexer, NodeRole::Payouts]);
+    let [certificate, key] = authority.add(path, &node("a"), roles, 30, past).unwrap();
+    let before = std::fs::read(&key).unwrap();
+    let expired = NodeIdentity::load(path, &node("a"), now()).unwrap_err();
+    assert!(expired.is_expired() && !expired.is_revoked(), "{expired:?}");
+
+    // The node's key is not needed: it may be on another machine.
+    std::fs::remove_file(&key).unwrap();
+    assert_eq!(authority.renew(path, &node("a"), 90, now()).unwrap(), certificate);
+    std::fs::write(&key, &before).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let identity = NodeIdentity::load(path, &node("a"), now()).unwrap();
+    assert_eq!(identity.roles(), roles);
+    assert_eq!((identity.expires().0 - now().0).div_ceil(86_400_000_000), 90);
+    let files = std::fs::read_dir(path).unwrap().count();
+    assert_eq!(files, 4, "ca.pem, ca.key, a.pem, a.key");
+}
+
+#[test]
+fn a_revoked_node_is_neither_accepted_nor_renewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let authority = Authority::init(path, now()).unwrap();
+    let add = |name: &str| authority.add(path, &node(name), NodeRoles::ALL, 30, now()).unwrap();
+    add("b");
+    let files = add("a");
+    let first = std::fs::read(&files[0]).unwrap();
+    authority.renew(path, &node("a"), 60, now()).unwrap();
+    let list = authority.revoke(path, &node("a"), now()).unwrap();
+    assert_eq!(list, path.join("revoked.pem"));
+    let load = |name: &str| NodeIdentity::load(path, &node(name), now());
+    assert!(load("a").unwrap_err().is_revoked());
+    load("b").unwrap();
+    let renewed = authority.renew(path, &node("a"), 60, now());
+    assert!(matches!(renewed, Err(AuthorityError::Revoked { .. })), "{renewed:?}");
+    // The certificate that was replaced before the revocation has the same key.
+    std::fs::write(&files[0], first).unwrap();
+    assert!(load("a").unwrap_err().is_revoked());
+    // Again changes nothing.
+    let before = std::fs::read(&list).unwrap();
+    authority.revoke(path, &node("a"), now()).unwrap();
+    assert_eq!(std::fs::read(&list).unwrap(), before);
+    // A new key is a new beginning.
+    files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    add("a");
+    load("a").unwrap();
+}
+
+#[test]
+fn only_certificates_and_lists_of_the_same_authority_count() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = folder.path();
+    let authority = Authority::init(path, now()).unwrap();
+    let other = Authority::init(elsewhere.path(), now()).unwrap();
+    // A stranger's certificate for the role `books`, put where the authority keeps those of its nodes.
+    other.add(path, &node("forged"), NodeRoles::ALL, 30, now()).unwrap();
+    let renewed = authority.renew(path, &node("forged"), 30, now());
+    assert!(matches!(&renewed, Err(AuthorityError::NotOurs { .. })), "{renewed:?}");
+    let missing = authority.renew(path, &node("missing"), 30, now());
+    assert!(matches!(&missing, Err(AuthorityError::NoNode { .. })), "{missing:?}");
+
+    authority.add(path, &node("a"), NodeRoles::ALL, 30, now()).unwrap();
+    other.add(elsewhere.path(), &node("a"), NodeRoles::ALL, 30, now()).unwrap();
+    let foreign = other.revoke(elsewhere.path(), &node("a"), now()).unwrap();
+    std::fs::copy(foreign, path.join("revoked.pem")).unwrap();
+    let refused = NodeIdentity::load(path, &node("a"), now()).unwrap_err();
+    assert!(!refused.is_revoked() && with_causes(&refused).contains("a.pem cannot be used"), "{refused:?}");
+    std::fs::write(path.join("revoked.pem"), "no list").unwrap();
+    let refused = NodeIdentity::load(path, &node("a"), now()).unwrap_err();
+    assert!(matches!(refused, NodeIdentityError::RevocationList { .. }), "{refused:?}");
+    let unreadable = authority.revoke(path, &node("a"), now());
+    assert!(matches!(unreadable, Err(AuthorityError::List { .. })), "{unreadable:?}");
+}

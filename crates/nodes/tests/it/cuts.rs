@@ -3,7 +3,7 @@
 
 use crate::{
     proxy::{Cut, Manner, Proxy, Side},
-    world::{PATIENCE, World},
+    world::{PATIENCE, RelayAll, World},
 };
 
 #[test]
@@ -17,11 +17,11 @@ fn a_call_over_a_connection_that_is_cut_anywhere_happens_once() {
             loop {
                 let tag = format!("{side:?}-{manner:?}-{number}").to_lowercase();
                 // A new node each time, so that the connection is new, including the handshake.
-                let caller = world.caller(&tag, "indexer", &proxy.address.to_string());
+                let caller = world.caller(&tag, "api", &proxy.address.to_string());
                 proxy.arm(Cut { side, number, manner });
                 // Several records long, so that a cut can be in the middle of a frame.
                 let requests: Vec<_> = (0..200).map(|n| world.credit(&format!("{tag}-{n}"))).collect();
-                let answers = caller.apply(requests, PATIENCE).unwrap().wait().unwrap();
+                let answers = caller.relay_all(requests, PATIENCE).unwrap().wait().unwrap();
                 assert_eq!(answers.len(), 200, "{tag}");
                 assert!(answers.iter().all(|answer| answer.verdict.is_applied()), "{tag}");
                 if !proxy.disarm() {

@@ -25,7 +25,7 @@ impl Drop for LookupConnection {
 #[test]
 fn a_forwarder_that_ends_while_no_node_holds_the_books_does_not_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let own = identity(folder.path(), "indexer-1", "indexer");
+    let own = identity(folder.path(), "api-1", "api");
     for round in 0..20 {
         let (dropped, is_dropped) = channel();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

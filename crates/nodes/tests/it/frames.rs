@@ -7,7 +7,7 @@ use bankroll_nodes::{
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 use tokio_rustls::client::TlsStream;
 
-use crate::world::{PATIENCE, World, connect, identity};
+use crate::world::{PATIENCE, RelayAll, World, connect, identity, relayed};
 
 /// A connection with a valid certificate that sends arbitrary bytes.
 async fn rogue(world: &World) -> TlsStream<TcpStream> {
@@ -19,10 +19,10 @@ async fn rogue(world: &World) -> TlsStream<TcpStream> {
 
 fn with_rogue(story: impl AsyncFnOnce(&World)) {
     let world = World::new();
-    identity(world.folder.path(), "rogue", "indexer");
+    identity(world.folder.path(), "rogue", "api");
     tokio::runtime::Runtime::new().unwrap().block_on(story(&world));
     // Other nodes are still served, and the books are sound.
-    world.indexer().apply(vec![world.credit("after")], PATIENCE).unwrap().wait().unwrap();
+    world.api().relay_all(vec![world.credit("after")], PATIENCE).unwrap().wait().unwrap();
     assert_eq!(world.journal().get("after"), Some(&1));
 }
 
@@ -60,7 +60,8 @@ fn hostile_frames_end_their_own_connection() {
 #[test]
 fn half_a_frame_is_not_a_call() {
     with_rogue(async |world| {
-        let frame = wire::frame(&CallRequest { number: 1, body: CallBody::Apply(vec![world.credit("half")]) }).unwrap();
+        let frame =
+            wire::frame(&CallRequest { number: 1, body: CallBody::Relay(relayed(&[world.credit("half")])) }).unwrap();
         for length in [1, 3, 4, 5, frame.len() - 1] {
             let mut stream = rogue(world).await;
             stream.write_all(&frame[..length]).await.unwrap();
@@ -84,7 +85,7 @@ fn calls_are_bounded_on_both_sides() {
             assert_eq!(outcome, Some(ServerFrame::Reply { number: 7, reply: Err(size(given as u32)) }));
         }
         let requests = (0..=CALL_MAX).map(|number| world.credit(&format!("many-{number}"))).collect();
-        let outcome = world.caller("own", "indexer", "127.0.0.1:1").apply(requests, PATIENCE);
+        let outcome = world.caller("own", "api", "127.0.0.1:1").apply(requests, PATIENCE);
         assert_eq!(outcome.unwrap_err(), CallError::Refused(size(CALL_MAX as u32 + 1)));
     });
 }
@@ -92,9 +93,9 @@ fn calls_are_bounded_on_both_sides() {
 #[test]
 fn many_calls_share_one_connection_and_each_gets_its_own_answer() {
     let world = World::new();
-    let indexer = world.indexer();
+    let api = world.api();
     let calls: Vec<_> = (0..200)
-        .map(|number| indexer.apply(vec![world.credit(&format!("k-{}", number / 2))], PATIENCE).unwrap())
+        .map(|number| api.relay_all(vec![world.credit(&format!("k-{}", number / 2))], PATIENCE).unwrap())
         .collect();
     let answers: Vec<_> = calls.into_iter().map(|call| call.wait().unwrap()).collect();
     for pair in answers.chunks(2) {

@@ -32,41 +32,37 @@ fn allowed_principals(roles: NodeRoles) -> Vec<&'static str> {
 
 #[test]
 fn each_role_acts_only_for_its_own_principals() {
-    let check = |role: NodeRole, whom: &[&str]| assert_eq!(allowed_principals(NodeRoles::of(&[role])), whom, "{role}");
-    check(NodeRole::Books, &[]);
-    check(NodeRole::Api, &["admin", "developer", "game server", "user"]);
-    check(NodeRole::Indexer, &["indexer"]);
-    check(NodeRole::Payouts, &["payouts"]);
-    check(NodeRole::Drainer, &["hot accounts"]);
-    check(NodeRole::Notify, &[]);
-    check(NodeRole::Reconciler, &[]);
-    let several = NodeRoles::of(&[NodeRole::Api, NodeRole::Indexer]);
-    assert_eq!(allowed_principals(several), ["indexer", "admin", "developer", "game server", "user"]);
-    let never_allowed = ["tables", "system"];
-    assert!(allowed_principals(NodeRoles::ALL).iter().all(|who| !never_allowed.contains(who)));
+    for role in NodeRole::ALL {
+        let expected: &[&str] = if role == NodeRole::Api { &["game server", "user"] } else { &[] };
+        assert_eq!(allowed_principals(NodeRoles::of(&[role])), expected, "{role}");
+        let relays = Rights::default().check_relay(NodeRoles::of(&[role]));
+        assert_eq!(relays.is_ok(), role == NodeRole::Api, "{role}");
+    }
+    assert_eq!(allowed_principals(NodeRoles::ALL), ["game server", "user"]);
 }
 
 #[test]
 fn facts_and_events_belong_to_the_books_unless_a_flow_lists_them() {
-    let world = World::new();
-    let mut with_fact = world.credit("k");
+    let leg = Leg::Release { hold: bankroll_ledger::HoldId(1) };
+    let plain = || request(Namespace::Client, "k", Principal::GameServer(name("arena")), leg.clone());
+    let mut with_fact = plain();
     with_fact.facts.push(Fact {
-        row: RowKey { table: "indexer_events".into(), columns: vec![("id".into(), ColumnValue::Text("a".into()))] },
+        row: RowKey { table: "payout_intents".into(), columns: vec![("id".into(), ColumnValue::Text("a".into()))] },
         guard: Guard::Is(Vec::new()),
         otherwise: GuardFailure::Conflict,
         set: vec![("state".into(), ColumnValue::Text("new".into()))],
     });
-    let mut with_event = world.credit("k");
-    with_event.events.push(Event { kind: name("deposit.credited"), resource: "d".into(), body: "{}".into() });
-    let indexer = NodeRoles::of(&[NodeRole::Indexer]);
-    let check = |rights: &Rights, request| rights.check(indexer, std::slice::from_ref(request));
+    let mut with_event = plain();
+    with_event.events.push(Event { kind: name("payout.requested"), resource: "d".into(), body: "{}".into() });
+    let api = NodeRoles::of(&[NodeRole::Api]);
+    let check = |rights: &Rights, request| rights.check(api, std::slice::from_ref(request));
     let none = Rights::default();
-    assert_eq!(check(&none, &with_fact), Err(PrincipalClaim::Fact { table: "indexer_events".into() }));
-    assert_eq!(check(&none, &with_event), Err(PrincipalClaim::Event { kind: "deposit.credited".into() }));
+    assert_eq!(check(&none, &with_fact), Err(PrincipalClaim::Fact { table: "payout_intents".into() }));
+    assert_eq!(check(&none, &with_event), Err(PrincipalClaim::Event { kind: "payout.requested".into() }));
     let others =
-        none.clone().with_facts(NodeRole::Api, "indexer_events").with_events(NodeRole::Api, "deposit.credited");
+        none.clone().with_facts(NodeRole::Indexer, "payout_intents").with_events(NodeRole::Indexer, "payout.requested");
     assert!(check(&others, &with_fact).is_err() && check(&others, &with_event).is_err());
-    let own = none.with_facts(NodeRole::Indexer, "indexer_events").with_events(NodeRole::Indexer, "deposit.credited");
+    let own = none.with_facts(NodeRole::Api, "payout_intents").with_events(NodeRole::Api, "payout.requested");
     assert_eq!((check(&own, &with_fact), check(&own, &with_event)), (Ok(()), Ok(())));
 }
 
@@ -80,8 +76,8 @@ fn the_books_refuse_a_principal_that_the_roles_do_not_allow() {
     assert_eq!(outcome, Err(CallError::Refused(refused.clone())));
     // One wrong request among good ones: the whole call is refused.
     let leg = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
-    let payout = request(Namespace::Payouts, "p", Principal::System, leg);
-    let outcome = world.indexer().apply(vec![world.credit("k"), payout], PATIENCE).unwrap().wait();
+    let good = request(Namespace::Client, "g", Principal::GameServer(name("arena")), leg);
+    let outcome = api.apply(vec![good, world.credit("k")], PATIENCE).unwrap().wait();
     assert_eq!(outcome, Err(CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Principal { request: 1 }))));
     assert_eq!(world.journal().len(), 0);
 

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::world::{Books, PATIENCE, World, connect, fail_within, identity, node, now};
+use crate::world::{Books, PATIENCE, RelayAll, World, connect, fail_within, identity, node, now};
 use bankroll_ledger::Time;
 use bankroll_nodes::{
     Authority, BooksLocation, CallError, Forwarder, NodeIdentity, NodeServer, Rights, UnavailableReason, wire,
@@ -10,7 +10,7 @@ use bankroll_nodes::{
 
 /// Why a call of this node was not made; nothing happened.
 fn unavailable_reason(caller: &Forwarder, world: &World) -> UnavailableReason {
-    let ask = |time| caller.apply(vec![world.credit("k")], time).unwrap().wait();
+    let ask = |time| caller.relay_all(vec![world.credit("k")], time).unwrap().wait();
     match fail_within(ask, |outcome| !matches!(outcome, CallError::Unavailable(UnavailableReason::Late))) {
         CallError::Unavailable(trouble) => {
             assert_eq!(world.funds(), 0);
@@ -28,7 +28,7 @@ fn caller(world: &World, identity: &NodeIdentity) -> Forwarder {
 #[test]
 fn a_node_of_the_same_authority_is_accepted() {
     let world = World::new();
-    let answers = world.indexer().apply(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
+    let answers = world.api().relay_all(vec![world.credit("k")], PATIENCE).unwrap().wait().unwrap();
     assert!(answers.len() == 1 && !answers[0].replayed && answers[0].seq.is_some(), "{answers:?}");
     assert_eq!(world.funds(), 1);
 }
@@ -38,11 +38,11 @@ fn a_node_of_another_authority_is_refused() {
     let world = World::new();
     let elsewhere = tempfile::tempdir().unwrap();
     // Neither trusts the other; the client detects it first.
-    let foreign = identity(elsewhere.path(), "indexer-1", "indexer");
+    let foreign = identity(elsewhere.path(), "api-1", "api");
     let outcome = unavailable_reason(&caller(&world, &foreign), &world);
     assert!(matches!(outcome, UnavailableReason::Trust { .. }), "{outcome:?}");
     // The books refuse a client that trusts our authority but has a foreign certificate.
-    let outcome = refused(&world, Some((elsewhere.path(), "indexer-1")));
+    let outcome = refused(&world, Some((elsewhere.path(), "api-1")));
     assert!(outcome.contains("AlertReceived"), "{outcome}");
 }
 
@@ -60,7 +60,7 @@ fn an_expired_certificate_opens_no_connection() {
     let world = World::new();
     let past = Time(now().0 - 100 * 86_400_000_000);
     let authority = Authority::open(world.folder.path(), past).unwrap();
-    authority.add(world.folder.path(), &node("late"), "indexer".parse().unwrap(), 30, past).unwrap();
+    authority.add(world.folder.path(), &node("late"), "api".parse().unwrap(), 30, past).unwrap();
     // As a node that was started while it was valid.
     let late = NodeIdentity::load(world.folder.path(), &node("late"), past).unwrap();
     let outcome = unavailable_reason(&caller(&world, &late), &world).to_string();
@@ -73,7 +73,7 @@ fn a_node_without_the_books_role_cannot_pose_as_the_books() {
     let false_books = identity(world.folder.path(), "api-9", "api,indexer,payouts");
     let books = Arc::new(Books::default());
     let server = NodeServer::start("127.0.0.1:0", &false_books, Rights::default(), books).unwrap();
-    let caller = world.caller("indexer-1", "indexer", &server.address().to_string());
+    let caller = world.caller("api-1", "api", &server.address().to_string());
     let outcome = unavailable_reason(&caller, &world);
     assert!(
         matches!(&outcome, UnavailableReason::Trust { error, .. } if error.to_string().contains("not valid for name")),
@@ -87,7 +87,7 @@ fn a_client_without_a_certificate_is_refused() {
     let outcome = refused(&world, None);
     assert!(outcome.contains("CertificateRequired"), "{outcome}");
     // Other nodes are still served.
-    world.indexer().ping(PATIENCE).unwrap().wait().unwrap();
+    world.api().ping(PATIENCE).unwrap().wait().unwrap();
 }
 
 #[test]
@@ -99,5 +99,5 @@ fn a_connection_without_tls_is_closed() {
     // An alert or a reset, and no frame.
     let _ = std::io::Read::read_to_end(&mut stream, &mut heard);
     assert!(heard.len() < 16, "{heard:?}");
-    world.indexer().ping(PATIENCE).unwrap().wait().unwrap();
+    world.api().ping(PATIENCE).unwrap().wait().unwrap();
 }

@@ -3,8 +3,12 @@
 use std::{
     collections::HashMap,
     io,
+    net::SocketAddr,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -13,13 +17,14 @@ use bankroll_ledger::{
     OpenRejection, Principal, Record, References, Request, Scope, Seq, Time, Unit,
 };
 use bankroll_nodes::{
-    Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeIdentity, NodeName,
-    NodeServer, Rights,
+    Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeClock, NodeIdentity,
+    NodeName, NodeServer, PendingCall, RelayedRequest, RelayedResponse, Rights,
 };
 use bankroll_store::{Audit, Ledger, LedgerOptions, Reader};
 use rustls::{
     ClientConfig, RootCertStore,
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject},
+    time_provider::TimeProvider,
 };
 use tempfile::TempDir;
 use tokio::net::TcpStream;
@@ -55,6 +60,30 @@ pub fn node(text: &str) -> NodeName {
 #[expect(clippy::disallowed_methods, reason = "certificates are checked against the machine's clock")]
 pub fn now() -> Time {
     Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64)
+}
+
+/// A clock that stands still until it is set.
+#[derive(Debug)]
+pub struct TestClock(AtomicU64);
+
+impl TestClock {
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicU64::new(now().0)))
+    }
+
+    pub fn now(&self) -> Time {
+        Time(self.0.load(Ordering::SeqCst))
+    }
+
+    pub fn pass_days(&self, days: u64) {
+        self.0.fetch_add(days * 86_400_000_000, Ordering::SeqCst);
+    }
+}
+
+impl TimeProvider for TestClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_micros(self.now().0)))
+    }
 }
 
 /// Makes an authority in the folder, and a node with these roles.
@@ -104,6 +133,43 @@ impl CallHandler for Books {
         let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
         opened.map_err(|_| CallRefusal::Unknown)
     }
+
+    /// Applies the requests in the body of `POST /apply`; otherwise returns what arrived.
+    async fn relay(&self, request: RelayedRequest) -> Result<RelayedResponse, CallRefusal> {
+        let body = match request.path.as_str() {
+            "/apply" => {
+                let answers = self.apply(postcard::from_bytes(&request.body).unwrap()).await?;
+                postcard::to_stdvec(&answers).unwrap()
+            }
+            path => [request.method.as_bytes(), path.as_bytes(), &request.body].join(&b' '),
+        };
+        Ok(RelayedResponse { status: 200, headers: request.headers, body })
+    }
+}
+
+/// A request of the API that has these requests applied.
+pub fn relayed(requests: &[Request]) -> RelayedRequest {
+    let body = postcard::to_stdvec(requests).unwrap();
+    RelayedRequest { method: "POST".into(), path: "/apply".into(), headers: Vec::new(), body }
+}
+
+/// Has requests applied by a request of the API.
+pub trait RelayAll {
+    fn relay_all(&self, requests: Vec<Request>, within: Duration) -> Result<PendingAnswers, CallError>;
+}
+
+impl RelayAll for Forwarder {
+    fn relay_all(&self, requests: Vec<Request>, within: Duration) -> Result<PendingAnswers, CallError> {
+        self.relay(relayed(&requests), within).map(PendingAnswers)
+    }
+}
+
+pub struct PendingAnswers(PendingCall<RelayedResponse>);
+
+impl PendingAnswers {
+    pub fn wait(self) -> Result<Vec<Answer>, CallError> {
+        self.0.wait().map(|response| postcard::from_bytes(&response.body).unwrap())
+    }
 }
 
 /// A client of the books with this certificate or none.
@@ -127,8 +193,17 @@ pub fn client(world: &World, certificate: Option<(&Path, &str)>) -> ClientConfig
 /// Connects to the books, as far as the handshake goes here: whether the other side takes the certificate shows when it
 /// speaks.
 pub async fn connect_to(world: &World, certificate: Option<(&Path, &str)>) -> io::Result<TlsStream<TcpStream>> {
+    connect_at(world, world.server.address(), certificate).await
+}
+
+/// As [`connect_to`], to another server of the same authority.
+pub async fn connect_at(
+    world: &World,
+    address: SocketAddr,
+    certificate: Option<(&Path, &str)>,
+) -> io::Result<TlsStream<TcpStream>> {
     let client = client(world, certificate);
-    let stream = TcpStream::connect(world.server.address()).await?;
+    let stream = TcpStream::connect(address).await?;
     let name = ServerName::try_from("books.role.bankroll").unwrap();
     TlsConnector::from(Arc::new(client)).connect(name, stream).await
 }
@@ -163,17 +238,27 @@ impl World {
         Self { folder, ledger, books, server, custody, alice }
     }
 
+    /// A server of the same books by this clock, with the certificate of `books-1`.
+    pub fn server_by(&self, clock: &Arc<TestClock>) -> NodeServer {
+        let own = self.identity_by("books-1", clock);
+        NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&self.books)).unwrap()
+    }
+
+    pub fn identity_by(&self, of: &str, clock: &Arc<TestClock>) -> NodeIdentity {
+        NodeIdentity::load_with_clock(self.folder.path(), &node(of), Arc::clone(clock) as NodeClock).unwrap()
+    }
+
     /// A node with these roles that calls the given address.
     pub fn caller(&self, of: &str, roles: &str, address: &str) -> Forwarder {
         let at = BooksLocation { holder: "first".into(), address: address.into() };
         Forwarder::start(&identity(self.folder.path(), of, roles), move || Ok(Some(at.clone()))).unwrap()
     }
 
-    pub fn indexer(&self) -> Forwarder {
-        self.caller("indexer-1", "indexer", &self.server.address().to_string())
+    pub fn api(&self) -> Forwarder {
+        self.caller("api-1", "api", &self.server.address().to_string())
     }
 
-    /// The indexer credits one unit to alice.
+    /// One unit for alice. Only the books themselves may ask for it, so the API of these tests does.
     pub fn credit(&self, key: &str) -> Request {
         let leg = Leg::Move { from: self.custody, to: self.alice, amount: Amount::new(1) };
         request(Namespace::Deposits, key, Principal::Indexer, leg)

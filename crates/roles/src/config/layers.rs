@@ -109,6 +109,11 @@ impl LoadedConfig {
         LedgerOptions { head_file: Some(self.head_file()), ..self.config.books.options(self.books()) }
     }
 
+    /// The folder that relative paths of the configuration begin in.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
     pub fn certificates(&self) -> PathBuf {
         self.base.join(&self.config.node.certificates)
     }

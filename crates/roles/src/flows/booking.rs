@@ -54,7 +54,15 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
     });
 }
 
-/// Writes what every flow needs before it begins.
+/// Writes what must be in the books before a flow or the Funds API begins: the coin, the account of fees, and the
+/// first entries of the registry. What is there already stays.
+///
+/// # Errors
+/// If the ledger has no answer, or the registry cannot be read.
+pub fn prepare_books(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<()> {
+    prepare(setup, ledger, log).map(drop)
+}
+
 fn prepare(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<(Rows, ChainView)> {
     // The coin is listed before anything is credited in it; listing it again changes nothing.
     let asset = ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;

@@ -34,6 +34,7 @@ use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
 use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
 pub use bankroll_store::RowsLocation;
+pub use booking::prepare_books;
 pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;

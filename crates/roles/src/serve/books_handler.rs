@@ -3,22 +3,30 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bankroll_ledger::{AccountId, AccountName, OpenRejection, Principal, Request};
-use bankroll_nodes::{Answer, CallHandler, CallRefusal};
+use bankroll_nodes::{Answer, CallHandler, CallRefusal, RelayHandler, RelayedRequest, RelayedResponse};
 use bankroll_store::{Ledger, SubmitError, SubmitFailure, SubmitRefusal};
 use bankroll_withdrawals::Intents;
 
 use super::intent_gate::{self, IntentGate};
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct BooksHandler {
-    ledger: RwLock<Option<Ledger>>,
+    held: RwLock<Option<HeldBooks>>,
     /// Admits forwarded payouts, if there is a chain to pay on.
     gate: Option<Arc<IntentGate>>,
 }
 
+/// What answers calls while this node holds the ledger.
+#[derive(Clone)]
+struct HeldBooks {
+    ledger: Ledger,
+    /// The Funds API, if it is served.
+    api: Option<RelayHandler>,
+}
+
 impl BooksHandler {
     pub fn new(gate: Option<IntentGate>) -> Self {
-        Self { ledger: RwLock::default(), gate: gate.map(Arc::new) }
+        Self { held: RwLock::default(), gate: gate.map(Arc::new) }
     }
 
     /// Releases the database, after the last call.
@@ -26,13 +34,22 @@ impl BooksHandler {
         self.gate.iter().for_each(|gate| gate.close());
     }
 
-    /// Sets the ledger that answers calls from here on.
-    pub fn set(&self, ledger: Option<Ledger>) {
-        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;
+    /// Calls are answered by this ledger, and by the Funds API on it, from here on.
+    pub fn hold(&self, ledger: Ledger, api: Option<RelayHandler>) {
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(HeldBooks { ledger, api });
+    }
+
+    /// Calls are answered by "not the holder" from here on.
+    pub fn release(&self) {
+        self.held.write().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn held(&self) -> Result<HeldBooks, CallRefusal> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(CallRefusal::NotHolder)
     }
 
     fn ledger(&self) -> Result<Ledger, CallRefusal> {
-        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(CallRefusal::NotHolder)
+        self.held().map(|held| held.ledger)
     }
 }
 
@@ -66,6 +83,18 @@ impl CallHandler for BooksHandler {
             SubmitError::Refused(refused) => not_taken(refused),
             SubmitError::Failed(failure) => failed(failure),
         })
+    }
+
+    async fn relay(&self, request: RelayedRequest) -> Result<RelayedResponse, CallRefusal> {
+        // The API starts after the ledger was acquired: a caller that retries reaches it.
+        let api = self.held()?.api.ok_or(CallRefusal::Unreachable)?;
+        Ok(api(request).await)
+    }
+}
+
+impl std::fmt::Debug for BooksHandler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BooksHandler").field("holds", &self.holds()).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Forwarding to the holder of the ledger, and watching who that is.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use bankroll_nodes::{BooksLocation, CallError, Forwarder, NodeIdentity};
 use bankroll_store::{DatabaseUrl, HeadWatch, LeaseWatch, StoreError};
@@ -24,22 +27,25 @@ pub fn to_holder(identity: &NodeIdentity, url: &DatabaseUrl) -> std::io::Result<
     })
 }
 
-/// Logs whenever the ledger becomes reachable or unreachable, and follows its head, until the node stops.
+/// Notes and logs whenever the ledger becomes reachable or unreachable, and follows its head, until the node stops.
 pub(super) fn watch(
-    identity: &NodeIdentity,
-    url: &DatabaseUrl,
+    forwarder: &Forwarder,
+    reachable: &AtomicBool,
     mut heads: Option<HeadWatch>,
     log: &NodeLog,
     stop: &StopFlag,
 ) -> anyhow::Result<()> {
-    let forwarder = to_holder(identity, url)?;
     let mut said = String::new();
     while !stop.is_requested() {
         let state = match forwarder.ping(WITHIN).map(bankroll_nodes::PendingCall::wait) {
-            Ok(Ok(())) => Some(("books_found", "the ledger can be reached".to_owned())),
+            Ok(Ok(())) => {
+                reachable.store(true, Ordering::Relaxed);
+                Some(("books_found", "the ledger can be reached".to_owned()))
+            }
             // Many calls are in flight: the holder answers.
             Err(CallError::Busy) => None,
             Ok(Err(error)) | Err(error) => {
+                reachable.store(false, Ordering::Relaxed);
                 Some(("no_books", format!("the ledger cannot be reached: {}", on_one_line(&error))))
             }
         };

@@ -19,10 +19,11 @@ use serde_json::Value;
 
 use super::{
     books_handler::BooksHandler,
+    funds_api::FundsApi,
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
-    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
+    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -42,6 +43,8 @@ pub struct LeaseKeeper<'a> {
     /// Where commands are answered while the ledger is held; only for books in a folder.
     pub commands: Option<CommandSocket>,
     pub scrub: ScrubSettings,
+    /// Served while the ledger is held.
+    pub api: FundsApi,
 }
 
 #[derive(Debug)]
@@ -171,7 +174,17 @@ impl LeaseKeeper<'_> {
             None => format!("acquired the ledger: {}", counted(records, "record", "records")),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
-        self.handler.set(Some(ledger.clone()));
+        // First: the API reads the registry once, and then knows the changes that it makes itself.
+        let prepared = self.flows.as_ref().map_or(Ok(()), |flows| prepare_books(&flows.setup, ledger, self.log));
+        match prepared.and_then(|()| self.api.hold(ledger)) {
+            Ok(api) => self.handler.hold(ledger.clone(), Some(api)),
+            Err(error) => {
+                let why = on_one_line(error.as_ref());
+                self.log.write("no_api", &format!("released the ledger, and tries again: {why}"), &[]);
+                ledger.clone().close();
+                return Ok(());
+            }
+        }
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
@@ -181,7 +194,8 @@ impl LeaseKeeper<'_> {
         // A node that lost the ledger may have a successor, whose socket has the same name.
         let is_own = ledger.stopped_by().is_none();
         commands.into_iter().for_each(|commands| commands.stop(is_own));
-        self.handler.set(None);
+        self.handler.release();
+        self.api.release();
         scrubber.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.

@@ -7,6 +7,7 @@
 //! | `intent_gate` | which payouts other nodes may request |
 //! | `scrubber` | re-reading the books while they are held |
 //! | `forward` | forwarding to the holder of the ledger |
+//! | `funds_api` | the Funds API: its router where the ledger is held, its front where callers reach it |
 //!
 //! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a database a node without the role `books`
 //! watches who holds the ledger, so that it knows where to forward; a node with that role stands by until the lease
@@ -20,13 +21,19 @@
 
 mod books_handler;
 pub mod forward;
+pub mod funds_api;
 mod intent_gate;
 mod keeper;
 mod scrubber;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use anyhow::Context;
+use bankroll_api::front::FrontHandle;
 use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
 use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
@@ -37,6 +44,7 @@ use crate::{
     log::NodeLog,
 };
 use books_handler::BooksHandler;
+use funds_api::FundsApi;
 use intent_gate::IntentGate;
 use keeper::{CommandSocket, HolderFlows, LeaseKeeper};
 use scrubber::ScrubSettings;
@@ -71,8 +79,11 @@ impl ServeNode {
         let socket = folder.join(BOOKS_SOCKET);
         let options = self.loaded.ledger_options();
         let (handler, rights) = self.handler();
-        let keeper = self.keeper(Arc::clone(&handler), true);
+        let api = FundsApi::new(&self.loaded, self.chain.as_ref());
+        let front = api.front(&self.loaded, &self.log)?;
+        let keeper = self.keeper(Arc::clone(&handler), api, true);
         let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
+        front.drain();
         handler.close();
         kept
     }
@@ -119,7 +130,8 @@ impl ServeNode {
             &[("address", address.clone().into())],
         );
         let options = LedgerOptions { address, ..self.loaded.ledger_options() };
-        let kept = self.keeper(Arc::clone(&handler), false).run(&options);
+        let api = FundsApi::new(&self.loaded, self.chain.as_ref());
+        let kept = self.keeper(Arc::clone(&handler), api, false).run(&options);
         server.stop();
         handler.close();
         kept
@@ -132,7 +144,7 @@ impl ServeNode {
         (Arc::new(BooksHandler::new(gate)), rights)
     }
 
-    fn keeper(&self, handler: Arc<BooksHandler>, alone: bool) -> LeaseKeeper<'_> {
+    fn keeper(&self, handler: Arc<BooksHandler>, api: FundsApi, alone: bool) -> LeaseKeeper<'_> {
         let queue_max = self.loaded.config.books.queue_max;
         let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
         let books = &self.loaded.config.books;
@@ -141,7 +153,7 @@ impl ServeNode {
             pause: Duration::from_secs(books.scrub_pause_s),
             file: self.loaded.scrub_file(),
         };
-        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None, scrub }
+        LeaseKeeper { handler, log: &self.log, stop: &self.stop, flows, commands: None, scrub, api }
     }
 
     /// The roles other than `books`, and watching who holds the ledger.
@@ -160,7 +172,14 @@ impl ServeNode {
         let reads = [NodeRole::Indexer, NodeRole::Payouts, NodeRole::Reconciler].iter().any(|role| roles.has(*role));
         let heads = || HeadWatch::new(url.clone(), self.loaded.head_file());
         let heads = (reads && !roles.has(NodeRole::Books)).then(heads);
-        let watched = forward::watch(identity, url, heads, &self.log, &self.stop);
+        let forwarder = Arc::new(forward::to_holder(identity, url)?);
+        let reachable = Arc::new(AtomicBool::new(false));
+        let front = roles.has(NodeRole::Api).then(|| {
+            funds_api::relaying_front(&self.loaded, Arc::clone(&forwarder), Arc::clone(&reachable), &self.log)
+        });
+        let front = front.transpose()?;
+        let watched = forward::watch(&forwarder, &reachable, heads, &self.log, &self.stop);
+        front.into_iter().for_each(FrontHandle::drain);
         running.stop();
         watched
     }

@@ -13,7 +13,9 @@ use bankroll_orders::ChainId;
 use clap::Args;
 use serde_json::json;
 
-use super::{SignerPrograms, SignerUsageError, begin_memory, hints::shown, password::PasswordArgs, print};
+use super::{
+    SignerPrograms, SignerUsageError, begin_memory, hints::shown, password::PasswordArgs, print, seed::DerivationArgs,
+};
 use crate::{
     config::{self, CONFIG_FILE},
     key::LocalKey,
@@ -30,8 +32,11 @@ Examples:
   bankroll signer init --dir signer --password-file secret --chain 1     for Ethereum; then check the limits
   bankroll signer init --dir play --light                                play money; the password is in
                                                                          BANKROLL_SIGNER_PASSWORD
+  bankroll signer init --password-file secret --seed signer/seed.json
 
-Nothing is ever overwritten: the command refuses a folder that has a signer.")]
+Nothing is ever overwritten: the command refuses a folder that has a signer.
+Derive a wallet into one folder only: two signers with the same key have two
+memories, and neither knows what the other has signed.")]
 pub struct SignerInitArgs {
     /// The folder; created if missing, accessible only to this user
     #[arg(long, value_name = "DIR", default_value = "signer")]
@@ -42,6 +47,8 @@ pub struct SignerInitArgs {
     /// A key file that opens fast but whose password is easier to guess: for play money only
     #[arg(long)]
     light: bool,
+    #[command(flatten)]
+    derivation: DerivationArgs,
     #[command(flatten)]
     password: PasswordArgs,
 }
@@ -58,10 +65,8 @@ pub fn run(args: &SignerInitArgs, json: bool, programs: &SignerPrograms) -> anyh
         anyhow::ensure!(!taken, "{file} exists already; nothing was changed. See it with `{show} --dir {dir}`");
     }
     let password = args.password.read()?;
-    let mut folder = DirBuilder::new();
-    let made = folder.recursive(true).mode(0o700).create(&args.dir);
-    made.with_context(|| format!("cannot create the folder {}", args.dir.display()))?;
-    let secret = keystore::generate();
+    let secret = args.derivation.secret(&password)?;
+    make_folder(&args.dir)?;
     let wallet = LocalKey::from_bytes(&secret)?.address();
     let cost = if args.light { KeystoreCost::Light } else { KeystoreCost::Standard };
     write_new(&keystore, &keystore::encrypt(&secret, &password, cost)?)?;
@@ -79,8 +84,20 @@ pub fn run(args: &SignerInitArgs, json: bool, programs: &SignerPrograms) -> anyh
     print(json, &value, &text)
 }
 
-/// Readable by this user only, and synced when it returns.
-fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Creates a folder that only this user can enter; an existing one stays as it is.
+///
+/// # Errors
+/// It cannot be created.
+pub fn make_folder(dir: &Path) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.with_context(|| format!("cannot create the folder {}", dir.display()))
+}
+
+/// Creates a file that only this user can read; it is synced when this returns.
+///
+/// # Errors
+/// It exists, or cannot be written.
+pub fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let write = || {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(text.as_bytes())?;

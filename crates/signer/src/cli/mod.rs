@@ -7,6 +7,7 @@ mod hints;
 mod init;
 mod password;
 mod run;
+mod seed;
 
 use std::path::Path;
 
@@ -19,10 +20,13 @@ use crate::{
     config::SignerConfigError,
     keystore::KeystoreError,
     memory::{Memory, OpenError},
+    seed::SeedError,
 };
 
 pub use hints::{memory_error, read_config, shown};
-pub use password::PASSWORD_VARIABLE;
+pub use init::{make_folder, write_new};
+pub use password::{PASSWORD_VARIABLE, PasswordArgs, read_secret_file};
+pub use seed::open_seed;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -105,7 +109,7 @@ impl SignerExitCode {
     /// The exit code of an error, if it is one of the signer's.
     #[must_use]
     pub fn of(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
-        if cause.is::<SignerUsageError>() || cause.is::<KeystoreError>() {
+        if cause.is::<SignerUsageError>() || cause.is::<KeystoreError>() || cause.is::<SeedError>() {
             return Some(Self::Usage);
         }
         if cause.is::<SignerNotFound>() {

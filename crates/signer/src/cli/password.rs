@@ -22,9 +22,11 @@ pub struct PasswordArgs {
 }
 
 impl PasswordArgs {
+    /// # Errors
+    /// There is none, or it cannot be read.
     pub fn read(&self) -> anyhow::Result<Zeroizing<Vec<u8>>> {
         let mut password = match &self.password_file {
-            Some(file) => read_file(file)?,
+            Some(file) => read_secret_file(file, "password file")?,
             None => Zeroizing::new(env::var(PASSWORD_VARIABLE).unwrap_or_default().into_bytes()),
         };
         // Editors append a newline that is not part of the password.
@@ -42,20 +44,25 @@ impl PasswordArgs {
     }
 
     /// The file, if the password comes from one.
+    #[must_use]
     pub fn file(&self) -> Option<&Path> {
         self.password_file.as_deref()
     }
 }
 
-fn read_file(file: &Path) -> anyhow::Result<Zeroizing<Vec<u8>>> {
+/// A file with a secret; `what` it is, for messages.
+///
+/// # Errors
+/// It is missing, a folder, or cannot be read.
+pub fn read_secret_file(file: &Path, what: &str) -> anyhow::Result<Zeroizing<Vec<u8>>> {
     let name = file.display();
     if file.is_dir() {
-        return Err(SignerUsageError(format!("the password file {name} is a folder")).into());
+        return Err(SignerUsageError(format!("the {what} {name} is a folder")).into());
     }
     match fs::read(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(SignerNotFound(format!("there is no password file {name}")).into())
+            Err(SignerNotFound(format!("there is no {what} {name}")).into())
         }
-        read => Ok(Zeroizing::new(read.with_context(|| format!("cannot read the password file {name}"))?)),
+        read => Ok(Zeroizing::new(read.with_context(|| format!("cannot read the {what} {name}"))?)),
     }
 }

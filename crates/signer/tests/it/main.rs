@@ -10,6 +10,7 @@
 //! | `socket` | which users are served; hostile frames have no effect |
 //! | `program` | the commands |
 //! | `keystore` | key files |
+//! | `seed` | seeds, and the wallets derived from them |
 //! | `referee` | ethers, an independent library, reads what was signed and opens the key files |
 //!
 //! Every random choice follows from a seed that is printed; `BANKROLL_TEST_SEED` repeats it, and with
@@ -25,6 +26,7 @@ mod process;
 mod program;
 mod referee;
 mod rules;
+mod seed;
 mod socket;
 mod streams;
 mod world;

@@ -1,4 +1,4 @@
-//! `bankroll signer`: passwords, key files, rules and memories.
+//! `bankroll signer` and `bankroll keys`: passwords, key files, seeds, rules and memories.
 
 use super::row::Row;
 
@@ -44,6 +44,24 @@ pub const ROWS: &[Row] = &[
         "BANKROLL_SIGNER_PASSWORD= signer init --dir new",
         2,
         "no password: give --password-file FILE, or set BANKROLL_SIGNER_PASSWORD",
+    ),
+    Row("signer init --dir new --seed nope --password-file secret", 3, "there is no seed file nope"),
+    Row("signer init --dir new --seed empty --password-file secret", 2, "the seed file empty is a folder"),
+    Row(
+        "signer init --dir new --seed signer/wallet.json --password-file secret",
+        2,
+        "cannot open signer/wallet.json: put a copy of the key file back",
+    ),
+    Row("signer init --dir new --account 1 --password-file secret", 2, "--seed <FILE>"),
+    Row(
+        "signer init --dir new --seed s --account -1 --password-file secret",
+        2,
+        "the number of an account is a whole number from 0 to 2147483647",
+    ),
+    Row(
+        "signer init --dir new --seed s --index 2147483648 --password-file secret",
+        2,
+        "the index of a wallet is a whole number from 0 to 2147483647",
     ),
     Row("signer run --dir nope --password-file secret", 3, "there is no nope/signer.toml"),
     Row("signer run --dir empty --password-file secret", 3, "there is no empty/signer.toml"),
@@ -155,4 +173,33 @@ pub const ROWS: &[Row] = &[
     Row("signer address --dir nope", 3, "there is no nope/signer.toml"),
     Row("signer address --dir file", 2, "file is a file; --dir names the signer's folder"),
     Row("signer address --dir signers/broken", 2, "TOML parse error at line 1, column 9"),
+    Row("keys", 2, "Usage: bankroll keys [OPTIONS] <COMMAND>"),
+    Row("keys nothing", 2, "unrecognized subcommand 'nothing'"),
+    Row("keys generate --dir new", 2, "no password: give --password-file FILE, or set BANKROLL_SIGNER_PASSWORD"),
+    Row("keys generate --dir new --password-file nope", 3, "there is no password file nope"),
+    Row("keys generate --dir file --password-file secret", 2, "file is a file; --dir names the signer's folder"),
+    Row("keys generate --dir file/below --password-file secret", 1, "cannot access file/below/seed.json"),
+    Row("keys generate --dir new --mnemonic-file nope --password-file secret", 3, "there is no mnemonic file nope"),
+    Row(
+        "keys generate --dir new --mnemonic-file secret --password-file secret",
+        2,
+        "cannot use the words in secret: not a mnemonic of BIP-39: 12, 15, 18, 21 or 24 English words, the last of which is a checksum",
+    ),
+    Row("keys xpub --dir empty --password-file secret", 3, "there is no seed file empty/seed.json"),
+    Row("keys xpub --dir file --password-file secret", 2, "file is a file; --dir names the signer's folder"),
+    Row("keys xpub --dir signer", 2, "no password: give --password-file FILE, or set BANKROLL_SIGNER_PASSWORD"),
+    Row(
+        "keys xpub --account 2147483648 --password-file secret",
+        2,
+        "the number of an account is a whole number from 0 to 2147483647",
+    ),
+    Row(
+        "keys xpub --addresses 1001 --password-file secret",
+        2,
+        "the number of addresses is a whole number from 0 to 1000",
+    ),
+    Row("keys auth", 2, "the following required arguments were not provided"),
+    Row("keys auth file", 1, "file exists already; nothing was changed"),
+    Row("keys auth empty", 1, "empty exists already; nothing was changed"),
+    Row("keys auth nope/arena.key", 1, "cannot use the key file nope/arena.key"),
 ];

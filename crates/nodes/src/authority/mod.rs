@@ -3,7 +3,13 @@
 //! Its key is needed only to add a node, so it need not be on any node. A node's certificate names the node
 //! (`books-1.node.bankroll`) and each role it may act for (`api.role.bankroll`), and serves for both directions.
 //!
-//! Files are never overwritten; only the owner can read keys.
+//! Keys are never overwritten, and only their owner can read them. A renewed certificate and the revocation list replace
+//! the file before in one step, so that a node that reads at the same time sees one or the other.
+//!
+//! All certificates of one key have one serial number: revoking a node's certificate revokes those that it replaced.
+
+mod renewal;
+mod revocation;
 
 use std::{
     fs::{self, OpenOptions},
@@ -14,7 +20,7 @@ use std::{
 use bankroll_ledger::Time;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
+    KeyUsagePurpose, PublicKeyData,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -24,6 +30,8 @@ use crate::{NodeName, NodeRoles, certificate_file, key_file};
 pub const CA_CERTIFICATE: &str = "ca.pem";
 /// The key of the authority; no node needs it.
 pub const CA_KEY: &str = "ca.key";
+/// The certificates that the authority has revoked; every node needs it once it exists.
+pub const REVOCATION_LIST: &str = "revoked.pem";
 
 const NAME: &str = "Bankroll nodes";
 const CA_DAYS: i64 = 3_650;
@@ -42,6 +50,15 @@ pub enum AuthorityError {
         #[source]
         source: std::io::Error,
     },
+    #[error("there is no certificate {path}: check the name of the node")]
+    NoNode { path: PathBuf },
+    /// It is no certificate, of another authority, or not of this node.
+    #[error("{path} is not a certificate of this authority for {node}; nothing was changed")]
+    NotOurs { path: PathBuf, node: NodeName },
+    #[error("{path} is not a revocation list; nothing was changed")]
+    List { path: PathBuf },
+    #[error("{node} is revoked: remove its two files, and give it a new key with `bankroll nodes add {node}`")]
+    Revoked { node: NodeName },
     #[error("{path} exists already; nothing was changed")]
     Exists { path: PathBuf },
     /// A mistyped folder must not become a deployment of its own.
@@ -98,6 +115,23 @@ impl Authority {
     ) -> Result<[PathBuf; 2], AuthorityError> {
         let (certificate, key_path) = (certificate_file(folder, node), key_file(folder, node));
         refuse_existing(&[&certificate, &key_path])?;
+        let key = KeyPair::generate()?;
+        let signed = self.sign(&key, node, roles, days, now)?;
+        fs::create_dir_all(folder).map_err(at(folder))?;
+        write_new(&key_path, &key.serialize_pem(), true)?;
+        write_new(&certificate, &signed, false)?;
+        Ok([certificate, key_path])
+    }
+
+    /// The certificate of a node's key, as PEM.
+    fn sign(
+        &self,
+        key: &impl PublicKeyData,
+        node: &NodeName,
+        roles: NodeRoles,
+        days: u32,
+        now: Time,
+    ) -> Result<String, AuthorityError> {
         let names: Vec<String> =
             roles.iter().map(|role| format!("{role}.role.bankroll")).chain([format!("{node}.node.bankroll")]).collect();
         let mut params = CertificateParams::new(names)?;
@@ -107,12 +141,8 @@ impl Authority {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
         (params.not_before, params.not_after) = (moment(now) - EARLIER, moment(now) + Duration::days(days.into()));
-        let key = KeyPair::generate()?;
-        let signed = params.signed_by(&key, &self.issuer)?;
-        fs::create_dir_all(folder).map_err(at(folder))?;
-        write_new(&key_path, &key.serialize_pem(), true)?;
-        write_new(&certificate, &signed.pem(), false)?;
-        Ok([certificate, key_path])
+        // Without a serial number in the parameters it is a digest of the key.
+        Ok(params.signed_by(key, &self.issuer)?.pem())
     }
 }
 
@@ -141,11 +171,24 @@ fn at(path: &Path) -> impl FnOnce(std::io::Error) -> AuthorityError {
     |source| AuthorityError::File { path, source }
 }
 
+fn not_ours(path: &Path, node: &NodeName) -> AuthorityError {
+    AuthorityError::NotOurs { path: path.to_owned(), node: node.clone() }
+}
+
 fn refuse_existing(paths: &[&PathBuf]) -> Result<(), AuthorityError> {
     match paths.iter().find(|path| path.exists()) {
         Some(path) => Err(AuthorityError::Exists { path: path.to_path_buf() }),
         None => Ok(()),
     }
+}
+
+/// Replaces a public file in one step, or creates it.
+fn replace(path: &Path, text: &str) -> Result<(), AuthorityError> {
+    let new = path.with_extension("pem.new");
+    // Left by a command that was interrupted.
+    let _ = fs::remove_file(&new);
+    write_new(&new, text, false)?;
+    fs::rename(&new, path).map_err(at(path))
 }
 
 /// Creates a file and syncs it; only the owner can ever read a secret one.

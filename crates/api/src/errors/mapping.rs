@@ -1,0 +1,113 @@
+//! What each negative outcome of the ledger and the store means to a caller.
+//!
+//! "Nothing happened" and "it may have happened" are never confused: only [`SubmitFailure::Unknown`] is the second.
+
+use bankroll_ledger::{AccountNameError, AmountError, OpenRejection, Rejection};
+use bankroll_store::{StoreError, SubmitError, SubmitFailure, SubmitRefusal};
+
+use super::{ApiError, ErrorCode};
+
+impl From<Rejection> for ApiError {
+    fn from(rejection: Rejection) -> Self {
+        let code = code_of(rejection);
+        // What is missing and what is another's must look the same.
+        if code == ErrorCode::NotFound { code.into() } else { Self::with(code, rejection.to_string()) }
+    }
+}
+
+/// The code of each rejection.
+#[must_use]
+pub fn code_of(rejection: Rejection) -> ErrorCode {
+    match rejection {
+        Rejection::KeyMalformed => ErrorCode::IdempotencyKeyInvalid,
+        Rejection::LegsOutOfRange => ErrorCode::LegsOutOfRange,
+        Rejection::AmountZero => ErrorCode::AmountZero,
+        Rejection::AccountsMustDiffer => ErrorCode::AccountsMustDiffer,
+        Rejection::FactMalformed => ErrorCode::RequestTooLarge,
+        Rejection::KeyNotAllowed | Rejection::HoldNeedsIntent => ErrorCode::Forbidden,
+        Rejection::NotConfirmed => ErrorCode::ConfirmationNeeded,
+        Rejection::KeyReused => ErrorCode::IdempotencyMismatch,
+        Rejection::ServerPaused => ErrorCode::ServerPaused,
+        Rejection::AccountNotFound | Rejection::HoldNotFound | Rejection::TransferNotFound => ErrorCode::NotFound,
+        Rejection::NotReversible => ErrorCode::NotReversible,
+        Rejection::AlreadyReversed => ErrorCode::AlreadyReversed,
+        Rejection::NotAllowed => ErrorCode::RouteNotAllowed,
+        Rejection::AssetMismatch => ErrorCode::AssetMismatch,
+        Rejection::HoldExpired => ErrorCode::HoldExpired,
+        Rejection::GuardFailed | Rejection::FactRefused => ErrorCode::Conflict,
+        Rejection::HoldSettled => ErrorCode::HoldSettled,
+        Rejection::HoldExceeded => ErrorCode::HoldExceeded,
+        Rejection::InsufficientFunds => ErrorCode::InsufficientFunds,
+        Rejection::CustodyShort => ErrorCode::CustodyShort,
+        Rejection::DebtAccountNotFound => ErrorCode::DebtAccountMissing,
+        Rejection::BalanceOverflow => ErrorCode::BalanceOverflow,
+    }
+}
+
+impl From<SubmitRefusal> for ApiError {
+    fn from(refusal: SubmitRefusal) -> Self {
+        match refusal {
+            SubmitRefusal::Busy => Self::with(ErrorCode::Busy, refusal.to_string()).after(1),
+            SubmitRefusal::CallSize { .. } => Self::with(ErrorCode::BodyTooLarge, refusal.to_string()),
+            SubmitRefusal::Stopped => Self::new(ErrorCode::Unavailable).after(1),
+        }
+    }
+}
+
+impl From<SubmitFailure> for ApiError {
+    fn from(failure: SubmitFailure) -> Self {
+        let code = match failure {
+            SubmitFailure::StorageFull => ErrorCode::StorageFull,
+            SubmitFailure::Locked | SubmitFailure::Unreachable => ErrorCode::Unavailable,
+            SubmitFailure::Unknown => ErrorCode::OutcomeUnknown,
+        };
+        Self::with(code, failure.to_string()).after(1)
+    }
+}
+
+impl From<SubmitError> for ApiError {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Refused(refusal) => refusal.into(),
+            SubmitError::Failed(failure) => failure.into(),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    /// For reads only. The text of the error stays in the log: it names files of this machine.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::CursorMalformed => Self::with(ErrorCode::CursorInvalid, error.to_string()),
+            _ if error.is_unsound() => ErrorCode::BooksDamaged.into(),
+            _ => Self::new(ErrorCode::Unavailable).after(1),
+        }
+    }
+}
+
+impl From<OpenRejection> for ApiError {
+    fn from(rejection: OpenRejection) -> Self {
+        let code = match rejection {
+            OpenRejection::Owner => ErrorCode::AccountNameInvalid,
+            OpenRejection::NotAllowed | OpenRejection::PolicyTooWide => ErrorCode::Forbidden,
+            OpenRejection::AssetNotFound => ErrorCode::NotFound,
+        };
+        Self::with(code, rejection.to_string())
+    }
+}
+
+impl From<AmountError> for ApiError {
+    fn from(error: AmountError) -> Self {
+        let code = match error {
+            AmountError::Malformed => ErrorCode::AmountMalformed,
+            AmountError::TooLarge => ErrorCode::AmountTooLarge,
+        };
+        Self::with(code, error.to_string())
+    }
+}
+
+impl From<AccountNameError> for ApiError {
+    fn from(error: AccountNameError) -> Self {
+        Self::with(ErrorCode::AccountNameInvalid, error.to_string())
+    }
+}

@@ -1,0 +1,125 @@
+//! Settings of the front.
+
+use std::{fmt, future::Future, net::SocketAddr, path::PathBuf, pin::Pin, sync::Arc, time::Duration};
+
+use axum::Router;
+use bankroll_nodes::{CallError, RelayedRequest, RelayedResponse};
+
+/// The way to the holder of the books.
+pub type RelayCall = Arc<
+    dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = Result<RelayedResponse, CallError>> + Send>> + Send + Sync,
+>;
+
+/// What answers requests.
+#[derive(Clone)]
+pub enum FrontBackend {
+    /// The router in this process.
+    Here(Router),
+    /// The router of the node that holds the books.
+    Relay(RelayCall),
+}
+
+impl fmt::Debug for FrontBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Here(_) => "Here",
+            Self::Relay(_) => "Relay",
+        })
+    }
+}
+
+/// A token bucket: so many requests a second, and so many at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    pub per_second: u32,
+    pub burst: u32,
+}
+
+/// A named condition of readiness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyCheck {
+    pub name: &'static str,
+    /// Why it does not hold; `None` if it does. Shown to everybody who can reach the port.
+    pub problem: Option<String>,
+}
+
+/// A value for `/metrics` that another part of the process knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetricGauge {
+    /// `bankroll_journal_seq`.
+    pub name: &'static str,
+    pub help: &'static str,
+    pub value: u64,
+}
+
+/// One answered request, for the log. It has no token, no body and no query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLine {
+    pub request_id: String,
+    pub peer: SocketAddr,
+    pub method: String,
+    /// The path's template: `/v1/servers/{server}/transfer`; `other` for a path that no operation has.
+    pub route: String,
+    pub status: u16,
+    /// The code of the error, if it is one that this process made.
+    pub code: Option<&'static str>,
+    pub micros: u64,
+}
+
+#[derive(Clone)]
+pub struct FrontConfig {
+    pub listen: SocketAddr,
+    /// `/metrics`, apart from the public address; loopback by default.
+    pub metrics_listen: Option<SocketAddr>,
+    /// Certificate chain and private key in PEM; without them the front speaks plain HTTP, for a proxy.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Behind a proxy: the address of the caller is the last one of `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// Origins of web pages that may call, exactly as browsers send them.
+    pub cors_origins: Vec<String>,
+    pub connections_max: usize,
+    /// For a handshake, for the head of a request, and for an idle connection.
+    pub head_timeout: Duration,
+    pub body_timeout: Duration,
+    /// For an answer of the books.
+    pub answer_timeout: Duration,
+    /// How long a drain waits for requests in flight.
+    pub drain_timeout: Duration,
+    pub rate_per_address: Option<RateLimit>,
+    pub rate_per_session: Option<RateLimit>,
+    /// Threads of the front's runtime.
+    pub threads: usize,
+    pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
+    pub gauges: Arc<dyn Fn() -> Vec<MetricGauge> + Send + Sync>,
+    pub log: Arc<dyn Fn(&AccessLine) + Send + Sync>,
+}
+
+impl FrontConfig {
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            metrics_listen: None,
+            tls: None,
+            behind_proxy: false,
+            cors_origins: Vec::new(),
+            connections_max: 1_024,
+            head_timeout: Duration::from_secs(15),
+            body_timeout: Duration::from_secs(20),
+            answer_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(10),
+            rate_per_address: Some(RateLimit { per_second: 2_000, burst: 4_000 }),
+            rate_per_session: Some(RateLimit { per_second: 1_000, burst: 2_000 }),
+            threads: 2,
+            checks: Arc::new(Vec::new),
+            gauges: Arc::new(Vec::new),
+            log: Arc::new(|_| {}),
+        }
+    }
+}
+
+impl fmt::Debug for FrontConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FrontConfig({})", self.listen)
+    }
+}

@@ -1,0 +1,209 @@
+//! One request through the front: id, limits, the backend, headers of the answer, metrics, the access line.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    net::{IpAddr, SocketAddr},
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use axum::{Router, body::Body, extract::Request, response::Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use tower::ServiceExt;
+
+use super::{
+    AccessLine, FrontBackend, FrontConfig, cors, local_pages,
+    metrics::Metrics,
+    rate::{RateLimiter, network},
+    relay,
+};
+use crate::{
+    ApiError, ErrorCode,
+    errors::{REQUEST_ID, error_response},
+    input::body_max,
+};
+
+/// The most bytes of a request id.
+const ID_MAX: usize = 64;
+
+pub(super) struct Gateway {
+    config: FrontConfig,
+    backend: FrontBackend,
+    local: Router,
+    pub metrics: Metrics,
+    per_address: Option<RateLimiter>,
+    per_session: Option<RateLimiter>,
+    ids: RandomState,
+    requests: AtomicU64,
+}
+
+impl Gateway {
+    pub fn new(config: FrontConfig, backend: FrontBackend, local: Router, metrics: Metrics) -> Self {
+        let limiter = |limit: Option<_>| limit.map(RateLimiter::new);
+        Self {
+            per_address: limiter(config.rate_per_address),
+            per_session: limiter(config.rate_per_session),
+            ids: RandomState::new(),
+            requests: AtomicU64::new(0),
+            config,
+            backend,
+            local,
+            metrics,
+        }
+    }
+
+    /// Answers one request. Every answer has an id, the headers of safety, and a line in the log.
+    pub async fn answer(&self, peer: SocketAddr, request: hyper::Request<Incoming>) -> Response {
+        let start = Instant::now();
+        let (mut parts, body) = request.into_parts();
+        let id = self.request_id(&parts.headers);
+        parts.headers.insert(REQUEST_ID, id.clone());
+        let (method, route) = (parts.method.clone(), self.metrics.routes.find(parts.uri.path()));
+        let is_docs = local_pages::is_docs(parts.uri.path());
+        let origin = cors::allowed_origin(&self.config.cors_origins, &parts.headers);
+        let preflight = cors::preflight(&method, &parts.headers);
+        let is_preflight = preflight.is_some();
+        let mut response = match preflight {
+            Some(response) => response,
+            None => self.checked(peer, parts, body).await.unwrap_or_else(|error| error_response(&error, Some(&id))),
+        };
+        if !self.config.cors_origins.is_empty() {
+            cors::allow(&mut response, origin, is_preflight);
+        }
+        let code = response.extensions().get::<ApiError>().map(|error| error.code.as_str());
+        self.add_headers(&mut response, &id, is_docs);
+        let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let status = response.status().as_u16();
+        self.metrics.count(route, status, micros);
+        (self.config.log)(&AccessLine {
+            request_id: id.to_str().unwrap_or_default().to_owned(),
+            peer,
+            method: method.to_string(),
+            route: self.metrics.routes.templates.get(route).cloned().unwrap_or_default(),
+            status,
+            code,
+            micros,
+        });
+        response
+    }
+
+    async fn checked(&self, peer: SocketAddr, parts: Parts, body: Incoming) -> Result<Response, ApiError> {
+        if parts.uri.path() == "/livez" {
+            return Ok(self.local_answer(parts).await);
+        }
+        self.check_rate(self.address(peer, &parts.headers), &parts.headers)?;
+        if local_pages::is_local(parts.uri.path()) {
+            return Ok(self.local_answer(parts).await);
+        }
+        let body = self.read(&parts, body).await?;
+        let method = parts.method.clone();
+        match tokio::time::timeout(self.config.answer_timeout, self.backend_answer(parts, body)).await {
+            Ok(answered) => answered,
+            // The books may still decide it.
+            Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
+            Err(_) => Err(ApiError::new(ErrorCode::Unavailable).after(1)),
+        }
+    }
+
+    async fn backend_answer(&self, parts: Parts, body: Bytes) -> Result<Response, ApiError> {
+        match &self.backend {
+            FrontBackend::Here(router) => {
+                match router.clone().oneshot(Request::from_parts(parts, Body::from(body))).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                }
+            }
+            FrontBackend::Relay(call) => {
+                let relayed = call(relay::relayed(&parts, &body)).await;
+                relayed.map(relay::to_response).map_err(|error| relay::failure(&error))
+            }
+        }
+    }
+
+    async fn local_answer(&self, parts: Parts) -> Response {
+        match self.local.clone().oneshot(Request::from_parts(parts, Body::empty())).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+
+    /// The whole body, within its limit and in time.
+    async fn read(&self, parts: &Parts, body: Incoming) -> Result<Bytes, ApiError> {
+        let limit = body_max(parts.uri.path());
+        if body.size_hint().lower() > limit as u64 {
+            return Err(ErrorCode::BodyTooLarge.into());
+        }
+        if body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        match tokio::time::timeout(self.config.body_timeout, Limited::new(body, limit).collect()).await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ErrorCode::BodyTooLarge.into()),
+            Ok(Err(_)) | Err(_) => Err(ErrorCode::BodyTimeout.into()),
+        }
+    }
+
+    fn check_rate(&self, address: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+        let limited = |seconds| ApiError::new(ErrorCode::RateLimited).after(seconds);
+        if let Some(limiter) = &self.per_address {
+            limiter.take(&network(address)).map_err(limited)?;
+        }
+        match (&self.per_session, headers.get(header::AUTHORIZATION)) {
+            (Some(limiter), Some(token)) => limiter.take(&token.as_bytes()).map_err(limited),
+            _ => Ok(()),
+        }
+    }
+
+    /// The caller's address: the peer's, or behind a proxy the last one that the proxy added.
+    fn address(&self, peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
+        let forwarded = || {
+            let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
+            last.rsplit(',').next()?.trim().parse().ok()
+        };
+        self.config.behind_proxy.then(forwarded).flatten().unwrap_or_else(|| peer.ip())
+    }
+
+    /// The caller's own id if it is short and plain, so that it cannot forge log lines; otherwise a new one.
+    fn request_id(&self, headers: &HeaderMap) -> HeaderValue {
+        let is_plain = |id: &&HeaderValue| {
+            let legal = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+            (1..=ID_MAX).contains(&id.len()) && id.as_bytes().iter().all(legal)
+        };
+        headers.get(REQUEST_ID).filter(is_plain).cloned().unwrap_or_else(|| {
+            let number = self.requests.fetch_add(1, Ordering::Relaxed);
+            let id = format!("req_{:016x}{:04x}", self.ids.hash_one(number), number & 0xffff);
+            HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("req"))
+        })
+    }
+
+    fn add_headers(&self, response: &mut Response, id: &HeaderValue, is_docs: bool) {
+        let headers = response.headers_mut();
+        headers.insert(REQUEST_ID, id.clone());
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // The documentation page is made of its own scripts, and styles that they set.
+        let policy = if is_docs {
+            "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+        } else {
+            "default-src 'none'; frame-ancestors 'none'"
+        };
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+        if self.config.tls.is_some() {
+            let year = HeaderValue::from_static("max-age=31536000");
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
+        }
+    }
+
+    pub fn head_timeout(&self) -> Duration {
+        self.config.head_timeout
+    }
+
+    pub fn metrics_text(&self) -> String {
+        self.metrics.text(&(self.config.gauges)())
+    }
+}

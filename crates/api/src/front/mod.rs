@@ -1,0 +1,35 @@
+//! The front: everything of a request that is decided before the books are asked.
+//!
+//! It terminates TLS, bounds connections, bodies, time and rate, answers health and documentation pages, and writes one
+//! access line per request. It proves nothing and believes nothing: the raw request goes to the router, in this process
+//! or, relayed, in the process that holds the books.
+//!
+//! Bounds: [`FrontConfig`] has all of them. When the places for connections are full, the one that was idle for the
+//! longest time is closed, so that idle connections keep no caller out.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `config` | settings, and what the process gives: checks, gauges, the log |
+//! | `server` | listeners, connections, the drain at the end |
+//! | `connections` | places for connections, and which one gives way |
+//! | `gateway` | one request: id, limits, backend, headers, access line |
+//! | `rate`, `cors`, `tls` | token buckets; origins; certificates |
+//! | `relay` | HTTP as relayed requests and back |
+//! | `local_pages` | `/livez`, `/readyz`, `/openapi.json`, `/docs`, `/errors/CODE` |
+//! | `metrics`, `route_table` | counters and histograms by route and status |
+
+mod config;
+mod connections;
+mod cors;
+mod gateway;
+mod local_pages;
+mod metrics;
+mod rate;
+mod relay;
+mod route_table;
+mod server;
+mod tls;
+
+pub use config::{AccessLine, FrontBackend, FrontConfig, MetricGauge, RateLimit, ReadyCheck, RelayCall};
+pub use relay::answer;
+pub use server::{FrontError, FrontHandle, serve};

@@ -1,0 +1,13 @@
+//! Operations on money: the same for single calls and for batches.
+//!
+//! An operation is one atomic request of the ledger under one key of the caller. It is built without the database: the
+//! numbers of accounts are in memory after their first use.
+
+mod answer;
+mod operation;
+mod submit;
+
+pub use answer::AppliedBody;
+pub(crate) use answer::{applied, applied_response};
+pub(crate) use operation::Operation;
+pub(crate) use submit::{apply_one, request, settle_rejection, spend, unspend};

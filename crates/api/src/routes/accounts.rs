@@ -1,0 +1,309 @@
+//! Accounts of a game server: opening, listing, balances, statements.
+
+use axum::{extract::State, response::Response};
+use bankroll_ledger::{Account, AccountId, AccountKind, AccountName, Name, Principal, Scope};
+use bankroll_store::{AccountFilter, Direction, StatementChange, StatementLine, StatementQuery};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    ApiError, ErrorCode, Funds,
+    input::{ApiCall, PathParts, show_time, time},
+    money::applied_response,
+    state::HeldBooks,
+};
+
+/// The largest page.
+pub(super) const PAGE_MAX: usize = 1_000;
+const PAGE: usize = 100;
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewAccountBody {
+    /// The wallet of the player, `0x` and 40 digits. Only the wallet's own signature attributes payments from it.
+    pub player: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AccountBody {
+    #[schema(example = "arena/funds/1/0x9c1885f0c36b4a1d5e1f0c5e7a5e3f1d2c3b4a59")]
+    pub account: String,
+    pub kind: &'static str,
+    pub asset: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Held amounts included.
+    pub balance: String,
+    pub held: String,
+    /// What can be spent now.
+    pub available: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AccountPage {
+    pub accounts: Vec<AccountBody>,
+    /// For `after` of the next page; missing on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AccountQuery {
+    /// `funds`, `world`, ...
+    pub kind: Option<String>,
+    pub owner: Option<String>,
+    pub after: Option<String>,
+    /// 1 to 1,000; 100 by default.
+    #[param(value_type = Option<u32>)]
+    pub limit: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct LineQuery {
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// `ascending` (by default) or `descending`.
+    pub order: Option<String>,
+    pub after: Option<String>,
+    /// 1 to 1,000; 100 by default.
+    #[param(value_type = Option<u32>)]
+    pub limit: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StatementBody {
+    pub account: String,
+    pub lines: Vec<LineBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LineBody {
+    pub record: String,
+    pub line: u16,
+    pub at: String,
+    /// `in`, `out`, `held`, `posted`, `released` or `expired`.
+    pub change: &'static str,
+    /// The other account of a move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold: Option<String>,
+    pub amount: String,
+    pub balance: String,
+    pub held: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub withdrawal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tx_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reverses: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reversed_by: Option<String>,
+}
+
+/// Opens the accounts of a player
+///
+/// `funds` and `unallocated`; accounts that exist stay as they are.
+#[utoipa::path(post, path = "/v1/servers/{server}/accounts", tag = "accounts", security(("session" = [])),
+    params(("server" = String, Path)), request_body = NewAccountBody, responses((status = 200, body = AccountPage)))]
+pub async fn open(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let server = gate.game_server(&server)?;
+    call.key()?;
+    let NewAccountBody { player } = call.body()?;
+    let asset = super::transfers::server_asset(&gate, &server)?;
+    let wallet: bankroll_orders::Address =
+        player.parse().map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "player is the address of a wallet"))?;
+    let owner: Name = wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal)?;
+    // A wallet that is one of several of a player is that player's.
+    let owner = gate.registry.player_wallet(wallet).map_or(owner, |proven| proven.player.clone());
+    let books = std::sync::Arc::clone(&gate.books);
+    drop(gate);
+    let name = |kind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: Some(owner.clone()) };
+    let names = vec![name(AccountKind::Funds), name(AccountKind::Unallocated)];
+    open_accounts(&books, Principal::GameServer(server.clone()), names.clone()).await?;
+    let read = move |reader: &bankroll_store::Reader| {
+        names.iter().filter_map(|name| reader.account_named(name).transpose()).collect::<Result<Vec<_>, _>>()
+    };
+    let accounts = books.readers.read(read).await?;
+    applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next: None }, false)
+}
+
+/// Opens accounts on a thread that may block; accounts that exist stay as they are.
+pub(super) async fn open_accounts(
+    books: &HeldBooks,
+    by: Principal,
+    names: Vec<AccountName>,
+) -> Result<Vec<AccountId>, ApiError> {
+    let (ledger, opening) = (books.ledger.clone(), names.clone());
+    let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, opening)).await;
+    let opened = opened.map_err(|_| ErrorCode::OutcomeUnknown)??;
+    let numbers = opened.into_iter().collect::<Result<Vec<_>, _>>()?;
+    names.iter().zip(&numbers).for_each(|(name, id)| books.accounts.insert(&name.to_string(), *id));
+    Ok(numbers)
+}
+
+/// Lists accounts
+#[utoipa::path(get, path = "/v1/servers/{server}/accounts", tag = "accounts", security(("session" = [])),
+    params(("server" = String, Path), AccountQuery), responses((status = 200, body = AccountPage)))]
+pub async fn list(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let server = gate.reader_of(&server)?;
+    let query: AccountQuery = call.query()?;
+    let wrong = |what: &'static str| ApiError::with(ErrorCode::QueryInvalid, what);
+    let kind = query.kind.map(|kind| kind.parse()).transpose();
+    let owner = query.owner.map(|owner| owner.parse()).transpose();
+    let after = query.after.map(|after| after.parse().map(AccountId)).transpose();
+    let filter = AccountFilter {
+        scope: Some(server.to_string()),
+        kind: kind.map_err(|_| wrong("kind is a kind of account"))?,
+        owner: owner.map_err(|_| wrong("owner is the name of an owner"))?,
+        non_zero: false,
+        after: after.map_err(|_| ErrorCode::CursorInvalid)?,
+    };
+    let most = page_size(query.limit.as_deref())?;
+    let books = std::sync::Arc::clone(&gate.books);
+    drop(gate);
+    let accounts = books.readers.read(move |reader| reader.accounts(&filter, most)).await?;
+    let next = accounts.last().filter(|_| accounts.len() == most).map(|last| last.id.to_string());
+    applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next }, false)
+}
+
+/// An account with its balance
+///
+/// The account's name is part of the path, with its slashes written as `%2F`.
+#[utoipa::path(get, path = "/v1/servers/{server}/accounts/{account}", tag = "accounts", security(("session" = [])),
+    params(("server" = String, Path), ("account" = String, Path)), responses((status = 200, body = AccountBody)))]
+pub async fn show(
+    State(funds): State<Funds>,
+    PathParts((server, account)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let name = own_account(&gate.reader_of(&server)?, &account)?;
+    let books = std::sync::Arc::clone(&gate.books);
+    drop(gate);
+    let account = books.readers.read(move |reader| reader.account_named(&name)).await?;
+    applied_response(&shown(&account.ok_or(ErrorCode::NotFound)?), false)
+}
+
+/// The changes of an account, line by line
+#[utoipa::path(get, path = "/v1/servers/{server}/accounts/{account}/statement", tag = "accounts",
+    security(("session" = [])), params(("server" = String, Path), ("account" = String, Path), LineQuery),
+    responses((status = 200, body = StatementBody)))]
+pub async fn statement(
+    State(funds): State<Funds>,
+    PathParts((server, account)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let name = own_account(&gate.reader_of(&server)?, &account)?;
+    let books = std::sync::Arc::clone(&gate.books);
+    drop(gate);
+    applied_response(&read_statement(&books, name, call.query()?).await?, false)
+}
+
+/// A page of an account's statement.
+pub(super) async fn read_statement(
+    books: &HeldBooks,
+    name: AccountName,
+    query: LineQuery,
+) -> Result<StatementBody, ApiError> {
+    let account = name.to_string();
+    books.learn(std::iter::once(account.as_str())).await?;
+    let id = books.accounts.number(&account).ok_or(ErrorCode::NotFound)?;
+    let at = |text: Option<String>| text.map(|text| time(&text, ErrorCode::QueryInvalid)).transpose();
+    let descending = match query.order.as_deref() {
+        None | Some("ascending") => false,
+        Some("descending") => true,
+        Some(_) => return Err(ApiError::with(ErrorCode::QueryInvalid, "order is ascending or descending")),
+    };
+    let asked = StatementQuery {
+        account: id,
+        from: at(query.from)?,
+        to: at(query.to)?,
+        descending,
+        after: query.after.map(|cursor| cursor.parse()).transpose()?,
+        most: page_size(query.limit.as_deref())?,
+    };
+    let page = books.readers.read(move |reader| reader.statement(&asked)).await?;
+    let mut lines = Vec::with_capacity(page.items.len());
+    for line in &page.items {
+        lines.push(line_of(books, line).await?);
+    }
+    Ok(StatementBody { account, lines, next: page.next.map(|next| next.to_string()) })
+}
+
+async fn line_of(books: &HeldBooks, line: &StatementLine) -> Result<LineBody, ApiError> {
+    let (change, other, hold) = match line.change {
+        StatementChange::Moved { direction: Direction::In, other } => ("in", Some(other), None),
+        StatementChange::Moved { direction: Direction::Out, other } => ("out", Some(other), None),
+        StatementChange::Held(hold) => ("held", None, Some(hold)),
+        StatementChange::Posted(hold) => ("posted", None, Some(hold)),
+        StatementChange::Released(hold) => ("released", None, Some(hold)),
+        StatementChange::Expired(hold) => ("expired", None, Some(hold)),
+    };
+    let other = match other {
+        Some(id) => Some(books.name_of(id).await?.to_string()),
+        None => None,
+    };
+    Ok(LineBody {
+        record: format!("rec_{}", line.seq),
+        line: line.line,
+        at: show_time(line.at),
+        change,
+        other,
+        hold: hold.map(|hold| format!("hold_{hold}")),
+        amount: line.amount.to_string(),
+        balance: line.balance.to_string(),
+        held: line.held.to_string(),
+        deposit: line.references.deposit.clone(),
+        withdrawal: line.references.intent.clone(),
+        tx_hash: line.references.tx_hash.clone(),
+        reverses: line.reverses.map(|seq| format!("rec_{seq}")),
+        reversed_by: line.reversed_by.map(|seq| format!("rec_{seq}")),
+    })
+}
+
+/// The name of an account of this server; another server's is not found.
+fn own_account(server: &Name, text: &str) -> Result<AccountName, ApiError> {
+    let name: AccountName = text.parse().map_err(|_| ErrorCode::NotFound)?;
+    match &name.scope {
+        Scope::Server(of) if of == server => Ok(name),
+        _ => Err(ErrorCode::NotFound.into()),
+    }
+}
+
+pub(super) fn page_size(limit: Option<&str>) -> Result<usize, ApiError> {
+    let Some(limit) = limit else { return Ok(PAGE) };
+    let size = limit.parse().ok().filter(|size| (1..=PAGE_MAX).contains(size));
+    size.ok_or_else(|| ApiError::with(ErrorCode::QueryInvalid, "limit is a number from 1 to 1000"))
+}
+
+pub(super) fn shown(account: &Account) -> AccountBody {
+    AccountBody {
+        account: account.name.to_string(),
+        kind: account.name.kind.as_str(),
+        asset: account.name.asset.0,
+        owner: account.name.owner.as_ref().map(ToString::to_string),
+        balance: account.balance.to_string(),
+        held: account.held.to_string(),
+        available: account.available().to_string(),
+    }
+}

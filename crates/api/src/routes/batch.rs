@@ -1,0 +1,238 @@
+//! Many operations in one call, since games act in ticks. Each has its own key and its own result.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use bankroll_ledger::{Answer, Name, Request};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::transfers::server_asset;
+use crate::{
+    ApiError, ErrorCode, Funds,
+    input::{ApiCall, PathParts, amount, hold_id, time},
+    money::{AppliedBody, Operation, applied, applied_response, request, settle_rejection, spend, unspend},
+    state::{Gate, HeldBooks},
+};
+
+/// The most operations of one batch.
+const OPERATIONS_MAX: usize = 8_000;
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatchBody {
+    /// 1 to 8,000, decided in this order, each as a whole or not at all.
+    pub operations: Vec<OperationBody>,
+}
+
+/// One operation. Its type says which other fields it has.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OperationBody {
+    /// Its idempotency key.
+    pub key: String,
+    #[serde(rename = "type")]
+    pub kind: OperationKind,
+    #[serde(default)]
+    pub account: Option<String>,
+    #[serde(default)]
+    pub counter: Option<String>,
+    #[serde(default)]
+    pub from: Option<String>,
+    #[serde(default)]
+    pub to: Option<String>,
+    #[serde(default)]
+    pub amount: Option<String>,
+    #[serde(default)]
+    pub hold: Option<String>,
+    #[serde(default)]
+    pub expires: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// `account`, `amount`, maybe `counter`.
+    Deposit,
+    /// `account`, `amount`, maybe `counter`.
+    Withdraw,
+    /// `from`, `to`, `amount`.
+    Transfer,
+    /// `account`, `amount`, maybe `expires`.
+    Hold,
+    /// `hold`, `to`, `amount`.
+    Post,
+    /// `hold`.
+    Release,
+    /// `amount`.
+    Pellets,
+    /// `amount`.
+    Recycle,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct BatchAnswer {
+    /// One for each operation, in the same order.
+    pub results: Vec<OperationResult>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OperationResult {
+    pub key: String,
+    /// What it did; missing if it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<AppliedBody>,
+    /// Whether this is the stored answer to an earlier request.
+    pub replayed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<OperationError>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OperationError {
+    pub code: &'static str,
+    pub detail: String,
+    pub retriable: bool,
+}
+
+/// Many operations in one call
+///
+/// Each has its own key and its own result; one that is refused does not stop the others.
+#[utoipa::path(post, path = "/v1/servers/{server}/batch", tag = "money", params(("server" = String, Path)),
+    request_body = BatchBody, responses((status = 200, body = BatchAnswer)), security(("session" = [])))]
+pub async fn batch(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter(&call).await?;
+    let server = gate.game_server(&server)?;
+    let BatchBody { operations } = call.body()?;
+    if !(1..=OPERATIONS_MAX).contains(&operations.len()) {
+        let detail = format!("a batch has 1 to {OPERATIONS_MAX} operations; this one has {}", operations.len());
+        return Err(ApiError::with(ErrorCode::BodyTooLarge, detail));
+    }
+    let asset = server_asset(&gate, &server)?;
+    let parsed = operations.into_iter().map(|one| one.parse(&server, asset)).collect::<Vec<_>>();
+    let known = parsed.iter().filter_map(|(_, operation)| operation.as_ref().ok());
+    gate.books.learn(known.flat_map(Operation::accounts)).await?;
+    let results = submit(gate, &server, parsed).await?;
+    applied_response(&BatchAnswer { results }, false)
+}
+
+type ParsedOperation = (String, Result<Operation, ApiError>);
+
+/// All sound operations in one call to the ledger. A refused one has its place in the results only.
+async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Result<Vec<OperationResult>, ApiError> {
+    let mut requests: Vec<Request> = Vec::with_capacity(parsed.len());
+    let mut built = Vec::with_capacity(parsed.len());
+    for (key, operation) in parsed {
+        let ready = operation.and_then(|operation| {
+            let leg = operation.leg(server, &gate.books)?;
+            let spent = spend(&gate, &operation)?;
+            requests.push(request(server, &key, vec![leg]));
+            Ok((operation, spent))
+        });
+        built.push((key, ready));
+    }
+    let (books, now, key_address) = (Arc::clone(&gate.books), gate.now, gate.opened_by());
+    let pending = if requests.is_empty() { None } else { Some(books.ledger.submit(requests)) };
+    drop(gate);
+    let mut answers = match pending {
+        Some(pending) => pending?.await?.into_iter(),
+        None => Vec::new().into_iter(),
+    };
+    let mut results = Vec::with_capacity(built.len());
+    for (key, ready) in built {
+        let result = match ready {
+            Ok((operation, spent)) => {
+                let answer = answers.next().ok_or(ErrorCode::OutcomeUnknown)?;
+                if let (true, Some((asset, amount)), Some(address)) = (is_idle(&answer), spent, key_address) {
+                    unspend(&books, address, asset, amount, now);
+                }
+                result_of(&books, server, key, &operation, &answer).await?
+            }
+            Err(error) => refused(key, &error, false),
+        };
+        results.push(result);
+    }
+    Ok(results)
+}
+
+/// Whether the call that has this answer moved nothing.
+fn is_idle(answer: &Answer) -> bool {
+    answer.replayed || answer.effects().is_err()
+}
+
+async fn result_of(
+    books: &HeldBooks,
+    server: &Name,
+    key: String,
+    operation: &Operation,
+    answer: &Answer,
+) -> Result<OperationResult, ApiError> {
+    match answer.effects() {
+        Ok(_) => {
+            let applied = Some(applied(books, answer).await?);
+            Ok(OperationResult { key, applied, replayed: answer.replayed, error: None })
+        }
+        Err(rejection) => {
+            let error = settle_rejection(books, server, operation, rejection).await;
+            Ok(refused(key, &error, answer.replayed))
+        }
+    }
+}
+
+fn refused(key: String, error: &ApiError, replayed: bool) -> OperationResult {
+    let (code, retriable) = (error.code.as_str(), error.code.is_retriable());
+    let error = OperationError { code, detail: error.detail.to_string(), retriable };
+    OperationResult { key, applied: None, replayed, error: Some(error) }
+}
+
+impl OperationBody {
+    fn parse(self, server: &Name, asset: bankroll_ledger::AssetId) -> ParsedOperation {
+        let Self { key, kind, account, counter, from, to, amount: units, hold, expires } = self;
+        let is_key = (1..=200).contains(&key.len()) && key.bytes().all(|byte| matches!(byte, 0x20..=0x7e));
+        let wrong = || {
+            let fields = "the operation has other fields than its type takes: see the documentation of the batch";
+            ApiError::with(ErrorCode::BodyInvalid, fields)
+        };
+        let units = units.map(|units| amount(&units)).transpose();
+        let parse = || {
+            if !is_key {
+                return Err(ErrorCode::IdempotencyKeyInvalid.into());
+            }
+            let units = units?;
+            match (kind, account, counter, from, to, units, hold, expires) {
+                (OperationKind::Deposit, Some(account), counter, None, None, Some(amount), None, None) => {
+                    Operation::deposit(server, account, amount, counter)
+                }
+                (OperationKind::Withdraw, Some(account), counter, None, None, Some(amount), None, None) => {
+                    Operation::withdraw(server, account, amount, counter)
+                }
+                (OperationKind::Transfer, None, None, Some(from), Some(to), Some(amount), None, None) => {
+                    Ok(Operation::Move { from, to, amount })
+                }
+                (OperationKind::Hold, Some(account), None, None, None, Some(amount), None, expires) => {
+                    let expires = expires.map(|text| time(&text, ErrorCode::BodyInvalid)).transpose()?;
+                    Ok(Operation::Hold { account, amount, expires })
+                }
+                (OperationKind::Post, None, None, None, Some(to), Some(amount), Some(hold), None) => {
+                    Ok(Operation::Post { hold: hold_id(&hold)?, to, amount })
+                }
+                (OperationKind::Release, None, None, None, None, None, Some(hold), None) => {
+                    Ok(Operation::Release { hold: hold_id(&hold)? })
+                }
+                (OperationKind::Pellets, None, None, None, None, Some(amount), None, None) => {
+                    Ok(Operation::pellets(server, asset, amount))
+                }
+                (OperationKind::Recycle, None, None, None, None, Some(amount), None, None) => {
+                    Ok(Operation::recycle(server, asset, amount))
+                }
+                _ => Err(wrong()),
+            }
+        };
+        let operation = parse();
+        (key, operation)
+    }
+}

@@ -1,0 +1,66 @@
+//! What the OpenAPI document says about all operations.
+
+use utoipa::{
+    Modify, OpenApi,
+    openapi::{
+        self, ContentBuilder, Ref, RefOr, ResponseBuilder,
+        path::{Operation, ParameterBuilder, ParameterIn},
+        schema::{ObjectBuilder, Type},
+        security::{Http, HttpAuthScheme, SecurityScheme},
+    },
+};
+
+use crate::errors::ErrorBody;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Bankroll Funds API", version = "1", description = "Balances of real-money games: accounts, transfers, \
+        holds, spawns, exits, payouts. Amounts are decimal strings in base units. Every change needs an Idempotency-Key: \
+        the same request with the same key takes effect once."),
+    components(schemas(ErrorBody<'static>)),
+    modifiers(&SecuritySchemes),
+)]
+pub(super) struct ApiDocument;
+
+struct SecuritySchemes;
+
+impl Modify for SecuritySchemes {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("session", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    }
+}
+
+/// Adds what every operation has: the error body, and the key of changes.
+pub(super) fn finished(mut document: openapi::OpenApi) -> openapi::OpenApi {
+    for item in document.paths.paths.values_mut() {
+        let changes = [&mut item.post, &mut item.put, &mut item.delete];
+        changes.into_iter().flatten().for_each(|operation| finish(operation, true));
+        item.get.iter_mut().for_each(|operation| finish(operation, false));
+    }
+    document
+}
+
+fn finish(operation: &mut Operation, is_change: bool) {
+    let errors = |description: &str| {
+        let schema = RefOr::Ref(Ref::from_schema_name("ErrorBody"));
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+    };
+    let statuses = ["400", "401", "403", "404", "405", "408", "409", "413", "415", "422", "429", "500", "503"];
+    for status in statuses {
+        let description = "See the code; /errors/CODE explains it.";
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| RefOr::T(errors(description)));
+    }
+    if is_change && operation.security.is_some() {
+        let schema = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(200));
+        let key = ParameterBuilder::new()
+            .name("Idempotency-Key")
+            .parameter_in(ParameterIn::Header)
+            .required(openapi::Required::True)
+            .description(Some("Chosen by the caller, new for each new request."))
+            .schema(Some(schema.build()))
+            .build();
+        operation.parameters.get_or_insert_default().push(RefOr::T(key));
+    }
+}

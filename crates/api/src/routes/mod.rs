@@ -1,0 +1,82 @@
+//! The operations, one file per resource. Each handler states its documentation, so that routes and the OpenAPI document
+//! are one thing.
+//!
+//! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
+
+mod accounts;
+mod batch;
+mod deposits;
+mod documentation;
+mod holds;
+mod players;
+mod records;
+mod registry;
+mod server_keys;
+mod servers;
+mod sessions;
+mod sign_in;
+mod transfers;
+
+use axum::Router;
+use utoipa::{OpenApi as _, openapi::OpenApi};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{ApiError, ErrorCode, Funds, errors::RenderErrors};
+
+/// The Funds API. It decides everything itself, from the raw request.
+pub fn router(funds: Funds) -> Router {
+    let (router, _) = operations().split_for_parts();
+    router
+        .fallback(|| async { ApiError::new(ErrorCode::NotFound) })
+        .method_not_allowed_fallback(|| async { ApiError::new(ErrorCode::MethodNotAllowed) })
+        .with_state(funds)
+        .layer(RenderErrors)
+}
+
+/// The document of all operations.
+#[must_use]
+pub fn openapi() -> OpenApi {
+    documentation::finished(operations().into_openapi())
+}
+
+fn operations() -> OpenApiRouter<Funds> {
+    OpenApiRouter::with_openapi(documentation::ApiDocument::openapi())
+        .routes(routes!(sessions::time))
+        .routes(routes!(sessions::register))
+        .routes(routes!(sessions::open))
+        .routes(routes!(sessions::close))
+        .routes(routes!(sign_in::nonce))
+        .routes(routes!(sign_in::sign_in))
+        .routes(routes!(servers::list))
+        .routes(routes!(servers::show))
+        .routes(routes!(servers::versions))
+        .routes(routes!(servers::set_pauses))
+        .routes(routes!(accounts::open, accounts::list))
+        .routes(routes!(accounts::show))
+        .routes(routes!(accounts::statement))
+        .routes(routes!(deposits::deposit))
+        .routes(routes!(deposits::withdraw))
+        .routes(routes!(transfers::transfer))
+        .routes(routes!(transfers::pellets))
+        .routes(routes!(transfers::recycle))
+        .routes(routes!(holds::hold))
+        .routes(routes!(holds::post))
+        .routes(routes!(holds::release))
+        .routes(routes!(records::reverse))
+        .routes(routes!(batch::batch))
+        .routes(routes!(players::me))
+        .routes(routes!(players::balances))
+        .routes(routes!(players::deposit_address))
+        .routes(routes!(players::history))
+        .routes(routes!(players::link_wallet))
+        .routes(routes!(players::exclude))
+        .routes(routes!(players::developer))
+        .routes(routes!(registry::chains, registry::add_chain))
+        .routes(routes!(registry::assets, registry::add_asset))
+        .routes(routes!(registry::wallets, registry::add_wallet))
+        .routes(routes!(registry::custody_keys, registry::add_custody_key))
+        .routes(routes!(registry::treasury, registry::add_treasury))
+        .routes(routes!(registry::changes))
+        .routes(routes!(server_keys::list, server_keys::add))
+        .routes(routes!(server_keys::revoke))
+}

@@ -1,0 +1,246 @@
+//! Registration and sessions of game servers and the owner: a signed message becomes a token.
+
+use axum::{extract::State, response::Response};
+use bankroll_ledger::{Amount, Principal, Scope};
+use bankroll_orders::{
+    Address, ChainId,
+    typed_data::{self, B256, OpenSession, Registration, U256, WalletSignature},
+};
+use bankroll_registry::{
+    Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, SESSION_LIFETIME, SessionTerms,
+    decide_registration, decide_session, random_bytes,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{accounts::open_accounts, servers::ServerBody};
+use crate::{
+    ApiError, ErrorCode, Funds,
+    input::{ApiCall, amount, show_time},
+    money::applied_response,
+    state::HeldBooks,
+};
+
+/// The typed message `Registration` with its signature.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegistrationBody {
+    pub server: String,
+    /// The public name of this service.
+    pub audience: String,
+    /// The chain id of the signed domain.
+    pub chain_id: u64,
+    pub payout_address: String,
+    pub developer: String,
+    pub buy_in: String,
+    pub developer_fee_bps: u32,
+    pub world_fee_bps: u32,
+    pub mass_per_coin: String,
+    pub exit_hold_ms: u64,
+    /// `0x` and 64 digits, used once.
+    pub nonce: String,
+    /// Seconds since 1970, at most ten minutes ahead.
+    pub expires: u64,
+    /// `0x` and 130 digits.
+    pub signature: String,
+}
+
+/// The typed message `OpenSession` with its signature.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenSessionBody {
+    /// `server` or `owner`.
+    pub role: String,
+    pub subject: String,
+    pub audience: String,
+    pub chain_id: u64,
+    pub nonce: String,
+    pub expires: u64,
+    pub signature: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SessionBody {
+    pub session: String,
+    /// For `Authorization: Bearer`. Shown once.
+    pub token: String,
+    pub expires_at: String,
+    /// The registered server, for a registration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerBody>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClosedBody {
+    pub closed: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct TimeBody {
+    pub time: String,
+    /// Seconds since 1970, as signed messages have them.
+    pub seconds: u64,
+}
+
+/// The time of the service
+#[utoipa::path(get, path = "/v1/time", tag = "sessions", responses((status = 200, body = TimeBody)))]
+pub async fn time(State(funds): State<Funds>) -> Result<Response, ApiError> {
+    let now = funds.now();
+    applied_response(&TimeBody { time: show_time(now), seconds: now.0 / 1_000_000 }, false)
+}
+
+/// Registers a game server
+///
+/// The message is signed with a key of the allow-list (EIP-712). The same terms again are no change.
+#[utoipa::path(post, path = "/v1/register", tag = "sessions", request_body = RegistrationBody,
+    responses((status = 200, body = SessionBody)))]
+pub async fn register(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
+    let body: RegistrationBody = call.body()?;
+    let (terms, chain_id) = (registration_terms(&body)?, ChainId(body.chain_id));
+    let signer = signer(&typed_data::digest(&registration_message(&terms), chain_id), &body.signature)?;
+    let gate = funds.enter_to_change(&call).await?;
+    let chain = gate.registry.server_key(signer).map(|key| key.chain.clone());
+    let start_block = chain.map_or(0, |chain| (funds.settings().newest_block)(&chain));
+    let audience = &funds.settings().audience;
+    let context = RegistrationContext { signer, chain_id, audience, start_block, now: gate.now };
+    let decided = decide_registration(&gate.registry, &terms, &context)?;
+    open_accounts(&gate.books, Principal::System, decided.accounts).await?;
+    let key = format!("registration/{}/{}", signer.lower_hex(), hex::encode(terms.nonce));
+    let scope = Scope::Server(decided.server.name.clone());
+    let author = gate.system_author(&call, scope, key, &format!("key:{}", signer.lower_hex()))?;
+    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
+    gate.commit(author, decided.changes).await?;
+    let mut session = issue(&books, Caller::GameServer(decided.server.name.clone()), signer, now)?;
+    session.server = Some(super::servers::shown(&decided.server));
+    applied_response(&session, false)
+}
+
+/// Opens a session by signature
+///
+/// A game server renews its session, an owner opens one (EIP-712).
+#[utoipa::path(post, path = "/v1/sessions", tag = "sessions", request_body = OpenSessionBody,
+    responses((status = 200, body = SessionBody)))]
+pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
+    let body: OpenSessionBody = call.body()?;
+    let (nonce, chain_id) = (nonce_of(&body.nonce)?, ChainId(body.chain_id));
+    let OpenSessionBody { role, subject, audience, expires, .. } = body;
+    let message = OpenSession {
+        role: role.clone(),
+        subject: subject.clone(),
+        audience: audience.clone(),
+        nonce: B256::from(nonce),
+        expires,
+    };
+    let signer = signer(&typed_data::digest(&message, chain_id), &body.signature)?;
+    let terms = SessionTerms { role, subject, audience, nonce, expires };
+    let gate = funds.enter_to_change(&call).await?;
+    let opening = decide_session(&gate.registry, &terms, signer, chain_id, &funds.settings().audience, gate.now)?;
+    let key = format!("session/{}/{}", signer.lower_hex(), hex::encode(nonce));
+    let author = gate.system_author(&call, Scope::House, key, &format!("key:{}", signer.lower_hex()))?;
+    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
+    gate.commit(author, opening.changes).await?;
+    applied_response(&issue(&books, opening.caller, signer, now)?, false)
+}
+
+/// Closes the session of this request
+#[utoipa::path(delete, path = "/v1/sessions/current", tag = "sessions", responses((status = 200, body = ClosedBody)),
+    security(("session" = [])))]
+pub async fn close(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    let session = gate.session()?.clone();
+    if !matches!(call.proof, crate::input::CallProof::Token(_)) {
+        return Err(ApiError::with(ErrorCode::Unauthenticated, "a signed request has no session to close"));
+    }
+    let changes = gate.registry.close_session(&session, gate.now);
+    let author = gate.system_author(&call, Scope::House, format!("close/{}", session.id), "session:closed")?;
+    gate.commit(author, changes).await?;
+    applied_response(&ClosedBody { closed: session.id.to_string() }, false)
+}
+
+/// A token for a proven caller.
+pub(super) fn issue(
+    books: &HeldBooks,
+    caller: Caller,
+    opened_by: Address,
+    now: bankroll_ledger::Time,
+) -> Result<SessionBody, ApiError> {
+    let random = random_bytes().map_err(|_| ErrorCode::Internal)?;
+    let issued = books.keys.issue(caller, opened_by, random, now, SESSION_LIFETIME);
+    let (token, claims) = issued.ok_or(ErrorCode::Internal)?;
+    let (session, expires_at) = (claims.id.to_string(), show_time(claims.expires_at));
+    Ok(SessionBody { session, token: token.reveal().to_owned(), expires_at, server: None })
+}
+
+fn registration_terms(body: &RegistrationBody) -> Result<RegistrationTerms, ApiError> {
+    Ok(RegistrationTerms {
+        server: body.server.clone(),
+        audience: body.audience.clone(),
+        payout_address: address_of("payout_address", &body.payout_address)?,
+        developer: address_of("developer", &body.developer)?,
+        buy_in: amount(&body.buy_in)?,
+        developer_fee_bps: body.developer_fee_bps,
+        world_fee_bps: body.world_fee_bps,
+        mass_per_coin: amount(&body.mass_per_coin)?,
+        exit_hold_ms: body.exit_hold_ms,
+        nonce: nonce_of(&body.nonce)?,
+        expires: body.expires,
+    })
+}
+
+fn registration_message(terms: &RegistrationTerms) -> Registration {
+    let number = |amount: Amount| U256::from(amount.units());
+    Registration {
+        server: terms.server.clone(),
+        audience: terms.audience.clone(),
+        payoutAddress: terms.payout_address.into(),
+        developer: terms.developer.into(),
+        buyIn: number(terms.buy_in),
+        developerFeeBps: terms.developer_fee_bps,
+        worldFeeBps: terms.world_fee_bps,
+        massPerCoin: number(terms.mass_per_coin),
+        exitHoldMs: terms.exit_hold_ms,
+        nonce: B256::from(terms.nonce),
+        expires: terms.expires,
+    }
+}
+
+/// The address that signed. For another digest it would be another, unknown one.
+pub(super) fn signer(digest: &[u8; 32], signature: &str) -> Result<Address, ApiError> {
+    let malformed =
+        |error: typed_data::SignatureError| ApiError::with(ErrorCode::SignatureMalformed, error.to_string());
+    let signature: WalletSignature = signature.parse().map_err(malformed)?;
+    typed_data::recover(digest, &signature).map_err(malformed)
+}
+
+fn nonce_of(text: &str) -> Result<[u8; 32], ApiError> {
+    let mut nonce = [0; 32];
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    let wrong = |_| ApiError::with(ErrorCode::BodyInvalid, "nonce is 0x and 64 hexadecimal digits");
+    hex::decode_to_slice(digits, &mut nonce).map_err(wrong)?;
+    Ok(nonce)
+}
+
+pub(super) fn address_of(field: &str, text: &str) -> Result<Address, ApiError> {
+    text.parse().map_err(|_| ApiError::with(ErrorCode::BodyInvalid, format!("{field} is no address")))
+}
+
+impl From<RegistrationRefusal> for ApiError {
+    fn from(refusal: RegistrationRefusal) -> Self {
+        let code = match refusal {
+            RegistrationRefusal::Malformed { .. } => ErrorCode::BodyInvalid,
+            RegistrationRefusal::WrongAudience { .. } => ErrorCode::AudienceWrong,
+            RegistrationRefusal::Expired { .. } => ErrorCode::SignatureExpired,
+            RegistrationRefusal::TooFarAhead { .. } => ErrorCode::SignatureTooFarAhead,
+            RegistrationRefusal::UnknownKey { .. } | RegistrationRefusal::WrongServer { .. } => {
+                ErrorCode::KeyNotAllowListed
+            }
+            RegistrationRefusal::RevokedKey | RegistrationRefusal::ExpiredKey => ErrorCode::KeyRevoked,
+            RegistrationRefusal::WrongChain { .. } => ErrorCode::ChainWrong,
+            RegistrationRefusal::NonceUsed => ErrorCode::NonceUsed,
+            RegistrationRefusal::OutOfBounds { .. } => ErrorCode::OutOfBounds,
+            RegistrationRefusal::PayoutAddressUnknown => ErrorCode::PayoutAddressUnknown,
+            RegistrationRefusal::CustodyKeyUnknown => ErrorCode::Conflict,
+        };
+        Self::with(code, refusal.to_string())
+    }
+}

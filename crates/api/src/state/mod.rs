@@ -1,0 +1,207 @@
+//! What handlers work with: the ledger while this process holds it, the registry in memory, readers, settings.
+//!
+//! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change of
+//! the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call that
+//! is enqueued after its answer.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `gate` | from a proof to a caller with rights |
+//! | `signature` | requests that are signed one by one |
+//! | `changes` | changes of the registry: decide, commit, then memory |
+//! | `readers`, `account_numbers` | reading without the writer; names of accounts |
+
+mod account_numbers;
+mod changes;
+mod gate;
+mod readers;
+mod signature;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+};
+
+use bankroll_ledger::{AccountId, AccountName, Name, Time};
+use bankroll_orders::ChainId;
+use bankroll_registry::{ContractCheck, Registry, RegistryError, SessionKeys, SignInConfig, SpendLimits, random_bytes};
+use bankroll_store::{Clock, Ledger, Reader};
+
+pub(crate) use account_numbers::AccountNumbers;
+pub(crate) use changes::ChangeGate;
+pub(crate) use gate::Gate;
+pub(crate) use readers::Readers;
+
+use crate::{ApiError, ErrorCode};
+
+/// The settings of a deployment that calls depend on.
+#[derive(Clone)]
+pub struct FundsSettings {
+    /// The public name of the deployment, in every message that is signed for it.
+    pub audience: String,
+    /// The chain of signed requests of owners and players. A game server signs for the chain of its key.
+    pub chain_id: ChainId,
+    pub sign_in: SignInConfig,
+    /// The newest block of a chain: payments to a new address count from there on.
+    pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
+    /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
+    pub contract_answer: Option<ContractAnswer>,
+}
+
+/// The answer of a contract to `isValidSignature`; `None` if its node cannot be asked.
+pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
+
+impl FundsSettings {
+    #[must_use]
+    pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
+        let newest_block = Arc::new(|_: &Name| 0);
+        Self { audience: audience.to_owned(), chain_id, sign_in, newest_block, contract_answer: None }
+    }
+}
+
+impl fmt::Debug for FundsSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FundsSettings({:?}, {:?})", self.audience, self.chain_id)
+    }
+}
+
+/// The state of the router. It answers "unavailable" until [`Funds::acquire`], and again after [`Funds::release`].
+#[derive(Clone, Debug)]
+pub struct Funds {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    settings: FundsSettings,
+    clock: Clock,
+    held: RwLock<Option<Arc<HeldBooks>>>,
+}
+
+/// Why the books cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum AcquireError {
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error("cannot open the books for reading")]
+    Read(#[from] bankroll_store::StoreError),
+    #[error("cannot write the secret of session tokens")]
+    Submit(#[from] bankroll_store::SubmitError),
+    #[error(transparent)]
+    Entropy(#[from] bankroll_registry::NoEntropy),
+}
+
+/// The books while this process holds them.
+#[derive(Debug)]
+pub(crate) struct HeldBooks {
+    pub ledger: Ledger,
+    pub readers: Readers,
+    pub accounts: AccountNumbers,
+    pub registry: Arc<tokio::sync::RwLock<Registry>>,
+    pub keys: SessionKeys,
+    pub spend: Mutex<SpendLimits>,
+}
+
+impl Funds {
+    #[must_use]
+    pub fn new(settings: FundsSettings, clock: Clock) -> Self {
+        Self { inner: Arc::new(Inner { settings, clock, held: RwLock::default() }) }
+    }
+
+    /// Serves these books from now on. Blocks: it reads the registry, and makes the secret of sessions at first need.
+    ///
+    /// # Errors
+    /// If the registry cannot be read.
+    pub fn acquire(&self, ledger: Ledger) -> Result<(), AcquireError> {
+        let (location, now) = (ledger.location().clone(), self.now());
+        let reader = Reader::open(location.clone())?;
+        let registry = Registry::load(&reader, now)?;
+        let audience = &self.inner.settings.audience;
+        let mut keys = SessionKeys::load(&reader, audience)?;
+        if !keys.can_issue(now) {
+            let insert = keys.next_secret(random_bytes()?, now).insert();
+            let written = ledger.write_rows_in_turn(vec![insert]).map_err(bankroll_store::SubmitError::from)?;
+            // Another holder may have written one at the same time; then that one counts.
+            let _ = written.wait().map_err(bankroll_store::SubmitError::from)?;
+            keys = SessionKeys::load(&reader, audience)?;
+        }
+        let held = HeldBooks {
+            ledger,
+            readers: Readers::new(location),
+            accounts: AccountNumbers::default(),
+            registry: Arc::new(tokio::sync::RwLock::new(registry)),
+            keys,
+            spend: Mutex::default(),
+        };
+        *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(held));
+        Ok(())
+    }
+
+    /// Answers "unavailable" from now on. Calls in flight keep the ledger until they are answered.
+    pub fn release(&self) {
+        *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Whether this process holds the books and has read the registry.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.books().is_ok()
+    }
+
+    #[must_use]
+    pub fn settings(&self) -> &FundsSettings {
+        &self.inner.settings
+    }
+
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn books(&self) -> Result<Arc<HeldBooks>, ApiError> {
+        let held = self.inner.held.read().unwrap_or_else(PoisonError::into_inner);
+        held.clone().ok_or_else(|| ApiError::new(ErrorCode::Unavailable).after(1))
+    }
+}
+
+impl HeldBooks {
+    /// Learns the numbers of accounts that are not known yet, with one read for all. Names that are malformed or of no
+    /// account stay unknown.
+    pub async fn learn<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ApiError> {
+        let unknown: Vec<&str> = names.filter(|name| self.accounts.number(name).is_none()).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let mut parsed: Vec<AccountName> = unknown.into_iter().filter_map(|name| name.parse().ok()).collect();
+        parsed.sort_unstable();
+        parsed.dedup();
+        let found = self.readers.read(move |reader| {
+            let number = |name: AccountName| Ok(reader.account_named(&name)?.map(|account| (name, account.id)));
+            parsed.into_iter().map(number).collect::<Result<Vec<_>, bankroll_store::StoreError>>()
+        });
+        for (name, id) in found.await?.into_iter().flatten() {
+            self.accounts.insert(&name.to_string(), id);
+        }
+        Ok(())
+    }
+
+    /// The name of an account, for an answer.
+    pub async fn name_of(&self, id: AccountId) -> Result<Arc<str>, ApiError> {
+        if let Some(name) = self.accounts.name(id) {
+            return Ok(name);
+        }
+        let account = self.readers.read(move |reader| reader.account(id)).await?;
+        let name = account.ok_or(ErrorCode::Internal)?.name.to_string();
+        self.accounts.insert(&name, id);
+        Ok(name.into())
+    }
+}
+
+impl From<RegistryError> for ApiError {
+    fn from(error: RegistryError) -> Self {
+        match error {
+            RegistryError::Store(error) => error.into(),
+            RegistryError::Row { .. } => ErrorCode::BooksDamaged.into(),
+        }
+    }
+}

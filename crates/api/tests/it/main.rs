@@ -1,0 +1,3 @@
+//! The Funds API as its callers see it.
+
+mod error_pages;

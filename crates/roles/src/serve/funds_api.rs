@@ -1,0 +1,175 @@
+//! The Funds API of a node: the router where the books are, and the front that callers reach.
+//!
+//! | the node | its front asks |
+//! | --- | --- |
+//! | has the books in a folder | the router in this process |
+//! | has the role `api`, with books in a database | the router of the holder, relayed over the node protocol |
+//!
+//! The router is in every node with the role `books`. It answers while the node holds the ledger.
+
+use std::{
+    net::{SocketAddr, ToSocketAddrs},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::Context;
+use bankroll_api::{
+    Funds, FundsSettings,
+    front::{self, AccessLine, FrontBackend, FrontConfig, FrontHandle, RateLimit, ReadyCheck},
+};
+use bankroll_chains_evm::{BlockTag, Call, Quantity};
+use bankroll_ledger::Name;
+use bankroll_nodes::{Forwarder, RelayHandler, RelayedRequest};
+use bankroll_orders::{Address, ChainId};
+use bankroll_registry::{ContractCheck, SignInConfig, SignInOrigin};
+use bankroll_store::{Clock, Ledger};
+
+use crate::{
+    config::{ApiConfig, LoadedConfig},
+    flows::FlowSetup,
+    log::NodeLog,
+};
+
+/// How long the holder may take to answer a relayed request, with a takeover in between.
+const RELAY_WITHIN: Duration = Duration::from_secs(25);
+/// A caller may send this many seconds' worth of requests at once.
+const BURST_SECONDS: u32 = 2;
+
+/// The router of the Funds API, and the books that it serves while this node holds them.
+#[derive(Clone)]
+pub struct FundsApi {
+    funds: Funds,
+    router: axum::Router,
+}
+
+impl FundsApi {
+    pub fn new(loaded: &LoadedConfig, chain: Option<&FlowSetup>) -> Self {
+        let funds = Funds::new(settings(&loaded.config.api, loaded.config.chain.id, chain), Clock::machine());
+        Self { router: bankroll_api::router(funds.clone()), funds }
+    }
+
+    /// Serves these books; returns what answers relayed requests. Blocks while the registry is read.
+    pub fn hold(&self, ledger: &Ledger) -> anyhow::Result<RelayHandler> {
+        self.funds.acquire(ledger.clone()).context("cannot serve the Funds API")?;
+        let router = self.router.clone();
+        Ok(Arc::new(move |request: RelayedRequest| Box::pin(front::answer(router.clone(), request))))
+    }
+
+    pub fn release(&self) {
+        self.funds.release();
+    }
+
+    /// The front of a process that has router and books.
+    pub fn front(&self, loaded: &LoadedConfig, log: &NodeLog) -> anyhow::Result<FrontHandle> {
+        let funds = self.funds.clone();
+        let books = move || {
+            let problem = (!funds.is_held()).then(|| "this node does not hold the books".to_owned());
+            vec![ReadyCheck { name: "books", problem }]
+        };
+        start(loaded, FrontBackend::Here(self.router.clone()), Arc::new(books), log)
+    }
+}
+
+/// The front of a node that relays to the holder of the books.
+///
+/// `reachable` says whether the holder answered lately.
+pub fn relaying_front(
+    loaded: &LoadedConfig,
+    forwarder: Arc<Forwarder>,
+    reachable: Arc<AtomicBool>,
+    log: &NodeLog,
+) -> anyhow::Result<FrontHandle> {
+    let books = move || {
+        let problem =
+            (!reachable.load(Ordering::Relaxed)).then(|| "the holder of the books does not answer".to_owned());
+        vec![ReadyCheck { name: "books", problem }]
+    };
+    let relay = move |request: RelayedRequest| {
+        let call = forwarder.relay(request, RELAY_WITHIN);
+        Box::pin(async move { call?.await }) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
+    };
+    start(loaded, FrontBackend::Relay(Arc::new(relay)), Arc::new(books), log)
+}
+
+fn start(
+    loaded: &LoadedConfig,
+    backend: FrontBackend,
+    checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
+    log: &NodeLog,
+) -> anyhow::Result<FrontHandle> {
+    let api = &loaded.config.api;
+    let metrics = (!api.metrics.is_empty()).then(|| resolve(&api.metrics, "api.metrics")).transpose()?;
+    let rate = RateLimit { per_second: api.requests_per_s, burst: api.requests_per_s.saturating_mul(BURST_SECONDS) };
+    let access = log.clone();
+    let config = FrontConfig {
+        metrics_listen: metrics,
+        tls: api.tls(loaded.base()).map(|[certificate, key]| (certificate, key)),
+        cors_origins: api.origins(),
+        connections_max: api.connections_max,
+        rate_per_address: Some(rate),
+        checks,
+        log: Arc::new(move |line| write_access(&access, line)),
+        ..FrontConfig::new(resolve(&api.listen, "api.listen")?)
+    };
+    let front = front::serve(config, backend).context("cannot serve the Funds API")?;
+    let scheme = if api.tls(loaded.base()).is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{}", front.address());
+    log.write(
+        "api",
+        &format!("answers the Funds API at {url}; its documentation is at {url}/docs"),
+        &[("url", url.clone().into())],
+    );
+    if let Some(address) = front.metrics_address() {
+        log.write(
+            "metrics",
+            &format!("answers /metrics at http://{address}"),
+            &[("address", address.to_string().into())],
+        );
+    }
+    Ok(front)
+}
+
+fn resolve(address: &str, key: &str) -> anyhow::Result<SocketAddr> {
+    let mut found = address.to_socket_addrs().with_context(|| format!("cannot resolve {address} ({key})"))?;
+    found.next().with_context(|| format!("{address} ({key}) has no address"))
+}
+
+fn write_access(log: &NodeLog, line: &AccessLine) {
+    log.write_verbose("request", || {
+        let AccessLine { request_id, peer, method, route, status, code, micros } = line;
+        let sentence = format!("{method} {route} {status} in {micros} us for {peer}, request {request_id}");
+        let fields = vec![
+            ("request_id", request_id.clone().into()),
+            ("peer", peer.to_string().into()),
+            ("method", method.clone().into()),
+            ("route", route.clone().into()),
+            ("status", (*status).into()),
+            ("code", (*code).into()),
+            ("micros", (*micros).into()),
+        ];
+        (sentence, fields)
+    });
+}
+
+fn settings(api: &ApiConfig, chain_id: u64, chain: Option<&FlowSetup>) -> FundsSettings {
+    let origin = |scheme: &str| SignInOrigin { domain: api.domain.clone(), uri: format!("{scheme}://{}", api.domain) };
+    let sign_in = SignInConfig { origins: vec![origin("https"), origin("http")] };
+    let mut settings = FundsSettings::new(&api.audience, ChainId(chain_id), sign_in);
+    if let Some(setup) = chain.cloned() {
+        settings.contract_answer = Some(Arc::new(move |check| contract_answer(&setup, check)));
+    }
+    settings
+}
+
+/// Asks the nodes of the chain one after the other; `None` if none can say.
+fn contract_answer(setup: &FlowSetup, check: &ContractCheck) -> Option<Vec<u8>> {
+    let is_ours = |chain: &Name| chain == setup.chain();
+    let nodes = setup.nodes().ok().filter(|_| is_ours(&check.chain))?;
+    let input = check.call_data().into();
+    let call = Call { from: Address::ZERO, to: check.address(), value: Quantity::default(), input };
+    nodes.iter().find_map(|node| node.call(&call, BlockTag::Latest).ok()).map(|answer| answer.to_vec())
+}
