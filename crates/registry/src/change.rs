@@ -56,7 +56,7 @@ pub struct ChangeOrigin {
 #[error("a change of the registry writes at most {FACTS_MAX} rows")]
 pub struct TooManyChanges;
 
-/// The request that writes changes: no money, only facts and events.
+/// The request that writes changes: no money, only facts and events. A decision without changes needs no request.
 ///
 /// # Errors
 /// If they are too many for one request.

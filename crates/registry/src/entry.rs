@@ -46,7 +46,7 @@ pub(crate) fn new_row(table: &str, key: Vec<Column>, set: Vec<Column>) -> Fact {
 /// Every entry of a table.
 pub(crate) fn all<E: Entry>(reader: &Reader) -> Result<Vec<E>, RegistryError> {
     let rows = reader.rows(&format!("SELECT * FROM {}", E::TABLE), vec![])?;
-    rows.iter().map(|row| Ok(E::from_row(row).map_err(|bad| RegistryError::Row { table: E::TABLE, bad })?)).collect()
+    rows.iter().map(|row| E::from_row(row).map_err(|bad| RegistryError::Row { table: E::TABLE, bad })).collect()
 }
 
 /// Why the registry cannot be read.

@@ -51,7 +51,7 @@ mod wallet;
 pub use chain::{RegisteredAsset, RegisteredChain};
 pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
 pub use configuration::{ProvenWallets, count_changes};
-pub use custody::{CustodyKey, ExtendedKey, ExtendedKeyError};
+pub use custody::CustodyKey;
 pub use decisions::{
     AssetDraft, ChainDraft, CustodyKeyDraft, RegistryDecision, ServerKeyDraft, ServerKeyUpdate, TreasuryDraft,
     WalletDraft,

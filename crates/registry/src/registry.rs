@@ -1,7 +1,8 @@
 //! The registry in memory: what every call is decided from.
 //!
 //! It is loaded from rows when the books are opened, and changed only by [`Registry::apply`], after the ledger has
-//! committed the same changes. So memory and rows agree, and a lookup reads no database.
+//! committed the same changes. So memory and rows agree, and a lookup reads no database. After an unknown outcome of
+//! the ledger memory may be behind the rows: load it again before the next decision.
 
 use std::collections::{BTreeMap, HashMap};
 

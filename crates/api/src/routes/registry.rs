@@ -45,7 +45,7 @@ macro_rules! entries {
     ($name:ident, $path:literal, $title:literal, $list:ident) => {
         #[doc = $title]
         #[utoipa::path(get, path = $path, tag = "registry", responses((status = 200, body = EntriesBody)),
-                                    security(("session" = [])))]
+                                            security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter(&call).await?;
             gate.owner()?;
@@ -59,7 +59,7 @@ macro_rules! adding {
     ($name:ident, $path:literal, $title:literal, $draft:ty, $add:ident) => {
         #[doc = $title]
         #[utoipa::path(post, path = $path, tag = "registry", request_body(content = Object),
-                                    responses((status = 200, body = ChangedBody)), security(("session" = [])))]
+                                            responses((status = 200, body = ChangedBody)), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter_to_change(&call).await?;
             gate.owner()?;

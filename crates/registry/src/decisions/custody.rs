@@ -1,12 +1,12 @@
 //! Custody keys and wallets.
 
 use bankroll_ledger::{Name, Time};
-use bankroll_orders::Address;
+use bankroll_orders::{Address, ExtendedPublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::RegistryDecision;
 use crate::{
-    CustodyKey, ExtendedKey, RegisteredWallet, Registry, RegistryChange, RegistryRefusal, WalletRole,
+    CustodyKey, RegisteredWallet, Registry, RegistryChange, RegistryRefusal, WalletRole,
     refusal::{exists, missing},
 };
 
@@ -15,12 +15,10 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub struct CustodyKeyDraft {
     pub id: Name,
-    #[serde(default)]
-    pub xpub: Option<ExtendedKey>,
+    #[serde(default, with = "crate::custody::xpub_text")]
+    pub xpub: Option<ExtendedPublicKey>,
     #[serde(default)]
     pub address: Option<Address>,
-    #[serde(default)]
-    pub account: u32,
 }
 
 /// A wallet to be registered.
@@ -41,7 +39,7 @@ impl Registry {
         if self.custody_key(&draft.id).is_some() {
             return Err(exists("custody key", &draft.id));
         }
-        let derived = draft.xpub.as_ref().and_then(|xpub| xpub.address(0));
+        let derived = draft.xpub.as_ref().and_then(|xpub| xpub.address(0).ok());
         let address = match (&draft.xpub, derived, draft.address) {
             (Some(_), Some(derived), stated) if stated.is_none_or(|stated| stated == derived) => derived,
             (Some(_), Some(_), _) => {
@@ -57,13 +55,11 @@ impl Registry {
                 return Err(RegistryRefusal::Malformed { field: "xpub", why });
             }
         };
-        if draft.account >= 1 << 31 {
-            return Err(RegistryRefusal::Malformed { field: "account", why: "below 2147483648" });
-        }
         if let Some(same) = self.custody_keys().find(|key| key.address == address) {
             return Err(exists("the same key as custody key", &same.id));
         }
-        let (id, xpub, account) = (draft.id.clone(), draft.xpub.clone(), draft.account);
+        let (id, xpub) = (draft.id.clone(), draft.xpub);
+        let account = xpub.map_or(0, |xpub| xpub.account());
         Ok(vec![RegistryChange::CustodyKey(CustodyKey { id, xpub, account, address, created_at: now, revision: 1 })])
     }
 

@@ -8,7 +8,10 @@ mod open_session;
 mod refusal;
 
 use bankroll_ledger::{AccountKind, AccountName, Amount, AssetId, Name, Scope, Time};
-use bankroll_orders::{Address, ChainId};
+use bankroll_orders::{
+    Address, ChainId,
+    typed_data::{Registration, U256},
+};
 
 pub use freshness::{AHEAD_MAX_SECONDS, SKEW_SECONDS};
 pub use open_session::{SessionOpening, SessionTerms, decide_session};
@@ -37,6 +40,32 @@ pub struct RegistrationTerms {
     pub nonce: [u8; 32],
     /// Seconds since 1970.
     pub expires: u64,
+}
+
+impl RegistrationTerms {
+    /// The terms in a typed message.
+    ///
+    /// # Errors
+    /// If an amount exceeds what the ledger can count.
+    pub fn of(message: &Registration) -> Result<Self, RegistrationRefusal> {
+        let amount = |field, value: U256| match u128::try_from(value) {
+            Ok(units) => Ok(Amount::new(units)),
+            Err(_) => Err(RegistrationRefusal::Malformed { field }),
+        };
+        Ok(Self {
+            server: message.server.clone(),
+            audience: message.audience.clone(),
+            payout_address: Address(message.payoutAddress.into_array()),
+            developer: Address(message.developer.into_array()),
+            buy_in: amount("buyIn", message.buyIn)?,
+            developer_fee_bps: message.developerFeeBps,
+            world_fee_bps: message.worldFeeBps,
+            mass_per_coin: amount("massPerCoin", message.massPerCoin)?,
+            exit_hold_ms: message.exitHoldMs,
+            nonce: message.nonce.0,
+            expires: message.expires,
+        })
+    }
 }
 
 /// What a registration is checked against besides the registry.

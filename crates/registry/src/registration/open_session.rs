@@ -1,7 +1,7 @@
 //! Opening a session by signature: a game server renews its own, an owner opens one.
 
 use bankroll_ledger::Time;
-use bankroll_orders::{Address, ChainId};
+use bankroll_orders::{Address, ChainId, typed_data::OpenSession};
 
 use super::{RegistrationRefusal, freshness};
 use crate::{Caller, KeyStanding, NoncePurpose, NonceText, Registry, RegistryChange, UsedNonce};
@@ -17,6 +17,20 @@ pub struct SessionTerms {
     pub nonce: [u8; 32],
     /// Seconds since 1970.
     pub expires: u64,
+}
+
+impl SessionTerms {
+    /// The terms in a typed message.
+    #[must_use]
+    pub fn of(message: &OpenSession) -> Self {
+        Self {
+            role: message.role.clone(),
+            subject: message.subject.clone(),
+            audience: message.audience.clone(),
+            nonce: message.nonce.0,
+            expires: message.expires,
+        }
+    }
 }
 
 /// An accepted opening: write the changes, then issue the token.

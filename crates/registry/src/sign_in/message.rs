@@ -1,8 +1,10 @@
 //! The signed message: what it must say, and whose signature is under it.
 
 use bankroll_ledger::{Name, Time};
-use bankroll_orders::{Address, ChainId};
-use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
+use bankroll_orders::{
+    Address, ChainId,
+    typed_data::{WalletSignature, recover},
+};
 use serde::{Deserialize, Serialize};
 use sha3::{Digest, Keccak256};
 use siwe::TimeStamp;
@@ -123,7 +125,8 @@ impl SignInMessage {
         if signature.is_empty() || signature.len() > SIGNATURE_BYTES_MAX {
             return Err(SignInRefusal::BadSignature);
         }
-        let is_own = recover(&self.digest, signature) == Some(self.address);
+        let signed = signature.try_into().ok().and_then(|bytes| recover(&self.digest, &WalletSignature(bytes)).ok());
+        let is_own = signed == Some(self.address);
         let (chain, digest) = (self.chain.clone(), self.digest);
         let evidence = if is_own { WalletEvidence::Key } else { WalletEvidence::Contract(chain.clone()) };
         let proven = ProvenWallet {
@@ -167,26 +170,4 @@ fn check_times(message: &siwe::Message, now: Time) -> Result<(), SignInRefusal> 
 fn personal_digest(text: &str) -> [u8; 32] {
     let prefix = format!("\u{19}Ethereum Signed Message:\n{}", text.len());
     Keccak256::new().chain_update(prefix).chain_update(text).finalize().into()
-}
-
-/// The address whose key made this signature of 65 bytes.
-fn recover(digest: &[u8; 32], signature: &[u8]) -> Option<Address> {
-    let (scalars, [parity]) = signature.split_first_chunk::<64>().and_then(|(scalars, rest)| {
-        let parity: [u8; 1] = rest.try_into().ok()?;
-        Some((scalars, parity))
-    })?;
-    let parity = match parity {
-        0 | 27 => 0,
-        1 | 28 => 1,
-        _ => return None,
-    };
-    let signature = Signature::from_slice(scalars).ok()?;
-    // Of the two signatures that a key has for one digest, wallets make the one with the lower half.
-    if signature.normalize_s().is_some() {
-        return None;
-    }
-    let key = VerifyingKey::recover_from_prehash(digest, &signature, RecoveryId::from_byte(parity)?).ok()?;
-    let point = key.to_encoded_point(false);
-    let coordinates: [u8; 64] = point.as_bytes().get(1..)?.try_into().ok()?;
-    Some(Address::of_public_key(&coordinates))
 }
