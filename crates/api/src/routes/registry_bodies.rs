@@ -48,8 +48,6 @@ pub struct CustodyKeyBody {
     /// the address of a single key.
     #[serde(default)]
     pub address: Option<String>,
-    #[serde(default)]
-    pub account: u32,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -175,6 +175,7 @@ pub const ROWS: &[Row] = &[
     Row("init --dir good", 1, "good/books.db exists already; nothing was changed"),
     Row("init --dir file", 2, "file is a file; --dir names a folder"),
     Row("init --dir file/below", 2, "file/below/bankroll.toml: cannot be read: Not a directory"),
+    Row("init --dir new --users logins", 2, "--users: books in a folder have no database users; set books.database"),
     Row("init extra", 2, "unexpected argument 'extra' found"),
     Row(
         "init --dir config-folder",
