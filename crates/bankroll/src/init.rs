@@ -66,9 +66,8 @@ struct InitOutcome {
     books: String,
     /// False if they existed already; only users were written.
     are_books_new: bool,
-    owner: Address,
-    /// False if the key existed already; it was kept.
-    is_owner_new: bool,
+    /// The owner of new books, and whether their key is new. A key that existed already was kept.
+    owner: Option<(Address, bool)>,
     users: Vec<WrittenUser>,
 }
 
@@ -90,10 +89,10 @@ pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
             .map(|user| json!({ "role": user.role.as_str(), "user": user.name, "login": user.file }))
             .collect();
         terminal::answer_json(&json!({
-            "dir": args.dir, "config": made.config, "books": made.books, "owner": made.owner, "users": users,
+            "dir": args.dir, "config": made.config, "books": made.books, "owner": made.owner.map(|(address, _)| address), "users": users,
         }))?;
     } else {
-        terminal::answer(&text(args, &made, loaded.chain().is_some()))?;
+        terminal::answer(&text(args, &made, &loaded))?;
     }
     Ok(Exit::Ok)
 }
@@ -111,13 +110,13 @@ fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
         config.display()
     );
     make_folder(args)?;
-    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
-    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) }, owner)?;
+    let owner = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
+    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) }, owner.0)?;
     if is_config_new {
         write_config(&config, &args.set)?;
     }
     let books = books.display().to_string();
-    Ok(InitOutcome { config, is_config_new, books, are_books_new: true, owner, is_owner_new, users: Vec::new() })
+    Ok(InitOutcome { config, is_config_new, books, are_books_new: true, owner: Some(owner), users: Vec::new() })
 }
 
 /// Either an existing configuration or the environment names the database.
@@ -129,8 +128,9 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
         Err(error) => return Err(error).context("cannot read the database"),
     };
     make_folder(args)?;
-    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
-    if are_books_new {
+    // Books that exist have their owner.
+    let owner = are_books_new.then(|| owner_key(&args.dir.join(OWNER_KEY_FILE))).transpose()?;
+    if let Some((owner, _)) = owner {
         make_books(loaded.ledger_options(), owner)?;
     }
     let users = args.users.as_ref().map(|folder| database_users::write(&url, folder)).transpose()?.unwrap_or_default();
@@ -140,7 +140,7 @@ fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyh
         write_config(&config, &args.set)?;
     }
     let books = loaded.config.books.database.shown();
-    Ok(InitOutcome { config, is_config_new, books, are_books_new, owner, is_owner_new, users })
+    Ok(InitOutcome { config, is_config_new, books, are_books_new, owner, users })
 }
 
 /// The address of the owner's key, and whether the key is new. A key that is there is kept.
@@ -168,7 +168,8 @@ fn write_config(path: &Path, given: &[SetFlag]) -> anyhow::Result<()> {
     write_secret(path, &config::commented(given))
 }
 
-fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
+fn text(args: &InitArgs, made: &InitOutcome, loaded: &LoadedConfig) -> String {
+    let (has_chain, is_database) = (loaded.chain().is_some(), loaded.config.books.database.url().is_some());
     let (paint, me, dir) = (Paint::stdout(), invocation(), args.dir.display());
     let config = if made.is_config_new {
         format!("{} {} (every key, with comments)\n", paint.good("created"), made.config.display())
@@ -177,18 +178,27 @@ fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
     };
     let created = paint.good("created");
     let books = if made.are_books_new { format!("{created} {} (empty books)\n", made.books) } else { String::new() };
-    let owner = args.dir.join(OWNER_KEY_FILE);
-    let owner = if made.is_owner_new {
-        format!("{created} {} (the owner's key: {}; keep a copy of it off this machine)\n", owner.display(), made.owner)
-    } else {
-        String::new()
+    let owner = match made.owner {
+        Some((address, true)) => {
+            let (file, what) = (args.dir.join(OWNER_KEY_FILE), "keep a copy of it off this machine");
+            format!("{created} {} (the owner's key: {address}; {what})\n", file.display())
+        }
+        Some((_, false)) | None => String::new(),
     };
     let user =
         |user: &WrittenUser| format!("{} {} (login of {})\n", paint.good("wrote"), user.file.display(), user.name);
     let users: String = made.users.iter().map(user).collect();
     let next = if has_chain { String::new() } else { chain_steps(args, made) };
     let lead = if has_chain { "Next:" } else { "Next, for deposits and payouts on a simulated chain:" };
-    format!("{config}{books}{owner}{users}\n{lead}\n{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n")
+    let needs_users = is_database && made.users.is_empty();
+    let logins = if needs_users {
+        format!("  {me} init --dir {dir} --users logins  # one for each role\n")
+    } else {
+        String::new()
+    };
+    format!(
+        "{config}{books}{owner}{users}\n{lead}\n{logins}{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n"
+    )
 }
 
 /// The way to a chain and a signer. docs/tutorial.md has the same steps, with their output.

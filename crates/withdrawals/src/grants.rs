@@ -16,7 +16,14 @@ pub const WITHDRAWALS_GRANTS: &[TableGrants] = &[
         ],
     },
     TableGrants { table: "exits", grants: &[books(&[Read, Insert])] },
-    TableGrants { table: "withdrawal_queue", grants: &[books(&[Read]), payouts(&[Read, Insert, Update(JOB)])] },
+    TableGrants {
+        table: "withdrawal_queue",
+        grants: &[
+            // The mark that a payout is to be cancelled, and the job's next turn at once.
+            books(&[Read, Update(&["cancel_asked", "scheduled_at", "updated_at", "version"])]),
+            payouts(&[Read, Insert, Update(JOB)]),
+        ],
+    },
     TableGrants {
         table: "payout_attempts",
         grants: &[
