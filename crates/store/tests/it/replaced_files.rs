@@ -28,7 +28,8 @@ fn replace(file: &Path) {
 
 #[test]
 fn a_commit_into_a_file_that_was_removed_or_replaced_is_not_acknowledged() {
-    let damages: [(&str, fn(&Path)); 4] = [
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 4] = [
         ("books.db", |file| fs::remove_file(file).unwrap()),
         ("books.db", replace),
         ("books.db-wal", |file| fs::remove_file(file).unwrap()),
