@@ -137,9 +137,8 @@ impl From<InvalidWithdrawal> for ApiError {
         match error {
             InvalidWithdrawal::TooLarge => Self::with(ErrorCode::AmountTooLarge, error.to_string()),
             InvalidWithdrawal::OtherServer | InvalidWithdrawal::OtherWallet => ErrorCode::NotFound.into(),
-            InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent => {
-                Self::with(ErrorCode::Forbidden, error.to_string())
-            }
+            // The caller may not ask for it: another kind of account, another's exit, another's signature.
+            _ => Self::with(ErrorCode::Forbidden, error.to_string()),
         }
     }
 }

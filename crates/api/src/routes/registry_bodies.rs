@@ -48,8 +48,6 @@ pub struct CustodyKeyBody {
     /// the address of a single key.
     #[serde(default)]
     pub address: Option<String>,
-    #[serde(default)]
-    pub account: u32,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -90,7 +88,7 @@ impl CustodyKeyBody {
         let xpub = self.xpub.map(|xpub| xpub.parse()).transpose();
         let xpub = xpub.map_err(|_| ApiError::with(ErrorCode::BodyInvalid, "xpub is no extended public key"))?;
         let address = self.address.map(|address| address_of("address", &address)).transpose()?;
-        Ok(CustodyKeyDraft { id: name("id", &self.id)?, xpub, address, account: self.account })
+        Ok(CustodyKeyDraft { id: name("id", &self.id)?, xpub, address })
     }
 }
 
