@@ -20,7 +20,9 @@ pub struct Options {
 const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
     ("bankroll-store", &[]),
     ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"]),
+    ("bankroll-registry", &[]),
     ("bankroll-deposits", &["crediting", "reorgs", "of_two_scanners"]),
+    ("bankroll-spawns", &[]),
     ("bankroll-withdrawals", &["intents", "refunds"]),
 ];
 

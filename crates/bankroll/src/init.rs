@@ -1,22 +1,29 @@
-//! `bankroll init`: creates a folder with a configuration, and empty books there or in the configured database.
+//! `bankroll init`: creates a folder with a configuration and the owner's key, and empty books there or in the
+//! configured database; in a database also the users of roles.
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
 use anyhow::Context;
+use bankroll_orders::Address;
 use bankroll_roles::{
+    AuthKey, AuthKeyError, OWNER_KEY_FILE,
     config::{self, CONFIG_FILE, LoadedConfig, SetFlag},
     flows,
+    registry::record_owner,
 };
 use bankroll_store::{BOOKS_FILE, DatabaseUrl, Ledger, LedgerOptions, Location, Reader, StoreError};
-use bankroll_terminal::{self as terminal, Exit, Paint, invocation};
+use bankroll_terminal::{self as terminal, Exit, Paint, UsageError, invocation};
 use clap::Args;
 use serde_json::json;
 
-use crate::location::LocationArgs;
+use crate::{
+    database_users::{self, WrittenUser},
+    location::LocationArgs,
+    secret_file::write_secret,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -25,11 +32,20 @@ Examples:
   bankroll init                 the same in this folder
   bankroll init --dir casino --set chain.id=31337 --set chain.confirmations=3
 
-With books.database set, in the folder's bankroll.toml or in the environment as
-BANKROLL__BOOKS__DATABASE, the empty books are created in that database.
+  bankroll init --dir casino --users logins    a database user for each role of a node
 
-Nothing is overwritten: an existing bankroll.toml is kept, and a folder or a
-database that has books is refused.")]
+The key of the owner is made in owner.key: who has it may change the registry
+of servers, keys and wallets. Keep a copy of it where no node runs.
+
+With books.database set, in the folder's bankroll.toml or in the environment as
+BANKROLL__BOOKS__DATABASE, the empty books are created in that database. With
+--users and the login of the tables' owner, a database user is made for each
+role, which can write the tables of its role and nothing else; its login is in
+logins/ROLE.url, for the node's BANKROLL__BOOKS__DATABASE. Repeat this after
+each update of the program: new tables need new rights.
+
+Nothing is overwritten: an existing bankroll.toml, owner.key or login is kept,
+and a folder or a database that has books is refused, except for --users.")]
 pub struct InitArgs {
     /// The folder; created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -37,6 +53,9 @@ pub struct InitArgs {
     /// Write a value into the new bankroll.toml: --set chain.rpc=http://127.0.0.1:8545
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<SetFlag>,
+    /// Make a database user for each role; their logins are in this folder, created if missing
+    #[arg(long, value_name = "FOLDER")]
+    users: Option<PathBuf>,
 }
 
 struct InitOutcome {
@@ -45,17 +64,34 @@ struct InitOutcome {
     is_config_new: bool,
     /// The file, or the database without its password.
     books: String,
+    /// False if they existed already; only users were written.
+    are_books_new: bool,
+    owner: Address,
+    /// False if the key existed already; it was kept.
+    is_owner_new: bool,
+    users: Vec<WrittenUser>,
 }
 
 pub fn run(args: &InitArgs, json: bool) -> anyhow::Result<Exit> {
     let location = LocationArgs { dir: Some(args.dir.clone()), set: args.set.clone(), ..LocationArgs::default() };
     let loaded = location.load()?;
     let made = match loaded.books() {
+        Location::Folder(_) if args.users.is_some() => {
+            let what = "--users: books in a folder have no database users; set books.database";
+            return Err(UsageError(what.into()).into());
+        }
         Location::Folder(folder) => in_folder(args, &folder)?,
         Location::Postgres(url) => in_database(args, &loaded, url)?,
     };
     if json {
-        terminal::answer_json(&json!({ "dir": args.dir, "config": made.config, "books": made.books }))?;
+        let users: Vec<_> = made
+            .users
+            .iter()
+            .map(|user| json!({ "role": user.role.as_str(), "user": user.name, "login": user.file }))
+            .collect();
+        terminal::answer_json(&json!({
+            "dir": args.dir, "config": made.config, "books": made.books, "owner": made.owner, "users": users,
+        }))?;
     } else {
         terminal::answer(&text(args, &made, loaded.chain().is_some()))?;
     }
@@ -75,48 +111,61 @@ fn in_folder(args: &InitArgs, folder: &Path) -> anyhow::Result<InitOutcome> {
         config.display()
     );
     make_folder(args)?;
-    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) })?;
+    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
+    make_books(LedgerOptions { migrations: flows::migrations(), ..LedgerOptions::new(folder) }, owner)?;
     if is_config_new {
         write_config(&config, &args.set)?;
     }
-    Ok(InitOutcome { config, is_config_new, books: books.display().to_string() })
+    let books = books.display().to_string();
+    Ok(InitOutcome { config, is_config_new, books, are_books_new: true, owner, is_owner_new, users: Vec::new() })
 }
 
 /// Either an existing configuration or the environment names the database.
 fn in_database(args: &InitArgs, loaded: &LoadedConfig, url: DatabaseUrl) -> anyhow::Result<InitOutcome> {
-    match Reader::open(url.clone()) {
-        Err(StoreError::NoBooks) => {}
+    let are_books_new = match Reader::open(url.clone()) {
+        Err(StoreError::NoBooks) => true,
+        Ok(_) if args.users.is_some() => false,
         Ok(_) => return Err(StoreError::NotEmpty.into()),
         Err(error) => return Err(error).context("cannot read the database"),
-    }
+    };
     make_folder(args)?;
-    make_books(loaded.ledger_options())?;
+    let (owner, is_owner_new) = owner_key(&args.dir.join(OWNER_KEY_FILE))?;
+    if are_books_new {
+        make_books(loaded.ledger_options(), owner)?;
+    }
+    let users = args.users.as_ref().map(|folder| database_users::write(&url, folder)).transpose()?.unwrap_or_default();
     let config = args.dir.join(CONFIG_FILE);
-    if loaded.file.is_none() {
+    let is_config_new = loaded.file.is_none();
+    if is_config_new {
         write_config(&config, &args.set)?;
     }
-    Ok(InitOutcome { config, is_config_new: loaded.file.is_none(), books: loaded.config.books.database.shown() })
+    let books = loaded.config.books.database.shown();
+    Ok(InitOutcome { config, is_config_new, books, are_books_new, owner, is_owner_new, users })
+}
+
+/// The address of the owner's key, and whether the key is new. A key that is there is kept.
+fn owner_key(path: &Path) -> Result<(Address, bool), AuthKeyError> {
+    match AuthKey::create(path) {
+        Ok(key) => Ok((key.address(), true)),
+        Err(AuthKeyError::Exists { .. }) => Ok((AuthKey::read(path)?.address(), false)),
+        Err(error) => Err(error),
+    }
 }
 
 fn make_folder(args: &InitArgs) -> anyhow::Result<()> {
     fs::create_dir_all(&args.dir).with_context(|| format!("cannot create the folder {}", args.dir.display()))
 }
 
-fn make_books(options: LedgerOptions) -> anyhow::Result<()> {
-    Ledger::create(options).context("cannot create the books")?.close();
-    Ok(())
+fn make_books(options: LedgerOptions, owner: Address) -> anyhow::Result<()> {
+    let ledger = Ledger::create(options).context("cannot create the books")?;
+    let recorded = record_owner(&ledger, owner).context("cannot record the owner in the books");
+    ledger.close();
+    recorded
 }
 
-/// A value may be a secret: the file is for this user alone.
+/// A value may be a secret.
 fn write_config(path: &Path, given: &[SetFlag]) -> anyhow::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.write(true).create_new(true).open(path);
-    let mut file = file.with_context(|| format!("cannot create {}", path.display()))?;
-    file.write_all(config::commented(given).as_bytes())
-        .and_then(|()| file.sync_all())
-        .with_context(|| format!("cannot write {}", path.display()))
+    write_secret(path, &config::commented(given))
 }
 
 fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
@@ -126,13 +175,20 @@ fn text(args: &InitArgs, made: &InitOutcome, has_chain: bool) -> String {
     } else {
         String::new()
     };
+    let created = paint.good("created");
+    let books = if made.are_books_new { format!("{created} {} (empty books)\n", made.books) } else { String::new() };
+    let owner = args.dir.join(OWNER_KEY_FILE);
+    let owner = if made.is_owner_new {
+        format!("{created} {} (the owner's key: {}; keep a copy of it off this machine)\n", owner.display(), made.owner)
+    } else {
+        String::new()
+    };
+    let user =
+        |user: &WrittenUser| format!("{} {} (login of {})\n", paint.good("wrote"), user.file.display(), user.name);
+    let users: String = made.users.iter().map(user).collect();
     let next = if has_chain { String::new() } else { chain_steps(args, made) };
     let lead = if has_chain { "Next:" } else { "Next, for deposits and payouts on a simulated chain:" };
-    format!(
-        "{config}{} {} (empty books)\n\n{lead}\n{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n",
-        paint.good("created"),
-        made.books,
-    )
+    format!("{config}{books}{owner}{users}\n{lead}\n{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n")
 }
 
 /// The way to a chain and a signer. docs/tutorial.md has the same steps, with their output.

@@ -18,7 +18,7 @@ use bankroll_ledger::{AccountName, Amount};
 use bankroll_orders::Address;
 use bankroll_roles::{
     NodeLog,
-    flows::{FlowSetup, FlowThreads, RowsLocation, RpcEndpoint},
+    flows::{FlowSetup, FlowThreads, RowsLocation, RpcEndpoint, SenderProof},
     reconcile::{Reconciliation, Wallet, reconcile},
 };
 use bankroll_store::{Ledger, Location, Reader};
@@ -75,6 +75,7 @@ impl Environment {
             in_flight_max: tempo::IN_FLIGHT_MAX,
             fee_max: tempo::FEE_MAX,
             signer: signer.socket.clone(),
+            senders: SenderProof::Account,
             server: arena.server.clone(),
             buy_in: arena::BUY_IN,
             policy: arena::policy(),

@@ -40,13 +40,13 @@ CREATE TABLE deposits (
   required_confirmations     bigint NOT NULL,
   chain_state                text NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
   review_state               text NOT NULL CHECK (review_state IN ('none', 'held')),
-  ledger_state               text NOT NULL CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
-  ledger_epoch               bigint NOT NULL, -- the epoch that was booked last; 0 for none
+  ledger_state               text NOT NULL DEFAULT 'none' CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
+  ledger_epoch               bigint NOT NULL DEFAULT 0, -- the epoch that was booked last; 0 for none
   is_valid_for_server_config bigint,
   invalid_reason             text,
   config_version             bigint,
   ledger_error               text, -- why the books refused the epoch of `ledger_error_epoch`: a person must look
-  ledger_error_epoch         bigint NOT NULL,
+  ledger_error_epoch         bigint NOT NULL DEFAULT 0,
   first_seen_at              bigint NOT NULL,
   updated_at                 bigint NOT NULL,
   reorged_at                 bigint,

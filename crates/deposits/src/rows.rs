@@ -170,10 +170,9 @@ fn included(chain: &ColumnValue, sighting: &Sighting, epoch: u64, now: Time) -> 
         one(
             "INSERT INTO deposits (id, chain, tx_hash, kind, position, asset, amount, amount_raw, from_address,
                to_address, purpose, server, wallet, custody, epoch, required_confirmations, chain_state, review_state,
-               ledger_state, ledger_epoch, ledger_error_epoch, first_seen_at, updated_at, block_number, block_hash,
-               block_time, tx_index)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 1, $15, 'included', $16, 'none', 0, 0,
-               $17, $17, $18, $19, $20, $21)",
+               first_seen_at, updated_at, block_number, block_hash, block_time, tx_index)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 1, $15, 'included', $16, $17, $17,
+               $18, $19, $20, $21)",
             values,
         )
     } else {

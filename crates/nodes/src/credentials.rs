@@ -86,7 +86,7 @@ impl Credentials {
             // A new list must count even if this node itself is on it.
             Err(error)
                 if earlier.is_some_and(|earlier| earlier.has_same_certificate(&files)) && error.is_outlived() => {}
-            verified => drop(verified?),
+            verified => _ = verified?,
         }
         let peer = Peer::of(&certificate).filter(|peer| peer.node == *node);
         let peer = peer.ok_or_else(|| NodeIdentityError::Name { path: path.clone(), node: node.clone() })?;

@@ -26,9 +26,11 @@
 
 mod chain;
 mod change;
+mod configuration;
 mod custody;
 mod decisions;
 mod entry;
+mod grants;
 mod history;
 mod nonce;
 mod owner_key;
@@ -48,12 +50,14 @@ mod wallet;
 
 pub use chain::{RegisteredAsset, RegisteredChain};
 pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
+pub use configuration::{ProvenWallets, count_changes};
 pub use custody::CustodyKey;
 pub use decisions::{
     AssetDraft, ChainDraft, CustodyKeyDraft, RegistryDecision, ServerKeyDraft, ServerKeyUpdate, TreasuryDraft,
     WalletDraft,
 };
 pub use entry::RegistryError;
+pub use grants::REGISTRY_GRANTS;
 pub use history::{RecordedChange, recorded_change, recorded_changes, server_versions};
 pub use nonce::{NoncePurpose, NonceText, UsedNonce};
 pub use owner_key::OwnerKey;

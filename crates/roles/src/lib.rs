@@ -17,6 +17,7 @@
 //! | how a node holds the ledger, stands by, forwards | [`serve`] |
 //! | the loops of the roles | [`flows`] |
 //! | the wallet on its chain compared with custody in the books | [`reconcile`] |
+//! | the first owner, servers from the configuration | [`registry`] |
 //! | opening a player, requesting a payout | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
 //! | keys of game servers and of the owner | [`AuthKey`] |
@@ -27,6 +28,7 @@ pub mod config;
 pub mod flows;
 mod log;
 pub mod reconcile;
+pub mod registry;
 pub mod requests;
 mod scrub_file;
 pub mod serve;

@@ -28,6 +28,7 @@
 
 mod accounts;
 mod error;
+mod grants;
 mod id;
 mod order;
 pub mod requests;
@@ -39,6 +40,7 @@ pub mod views;
 
 pub use accounts::{SpawnAccounts, UnallocatedAccounts};
 pub use error::SpawnError;
+pub use grants::SPAWNS_GRANTS;
 pub use id::SpawnId;
 pub use order::{ConsumedDeposit, SpawnOrder};
 pub use requests::{SPAWNS_TABLE, exit_fact};

@@ -199,6 +199,12 @@ pub enum StoreError {
     /// The database has no books.
     #[error("there are no books in this database: check books.database, or create them with `bankroll init`")]
     NoBooks,
+    /// A newer program has more tables, and this database user may not make them.
+    #[error(
+        "tables of the database must be made or changed, and this database user does not own them: run `bankroll init \
+         --users` with the owner's login in books.database"
+    )]
+    NotOwner,
     /// The database has books already.
     #[error("there are books in this database already; nothing was changed")]
     NotEmpty,

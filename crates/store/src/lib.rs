@@ -25,8 +25,9 @@ mod writing;
 pub use bankroll_ledger::{AcceptedLoss, Answer};
 pub use engine::{
     JournalHead, RowsOutcome, RowsRejection, SchemaReport, Statement,
+    grants::{BOOKS_GRANTS, INBOX_GRANTS, RoleGrant, TableGrants, TableRight},
     migrations::{BOOKS, INBOX, Migrations},
-    postgres::{LeaseHolder, LeaseWatch},
+    postgres::{DatabaseUser, LeaseHolder, LeaseWatch, UserReport, compare_user, write_users},
 };
 pub use error::{DamageRemedy, LostTail, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{

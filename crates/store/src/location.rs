@@ -5,7 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use crate::engine::postgres::ConnectionConfig;
+
+/// What a URL may contain without an escape.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Where books are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +62,45 @@ impl DatabaseUrl {
     /// If the URL cannot be used. Opens no connection and reads no file.
     pub fn protection(&self) -> Result<Protection, DatabaseUrlError> {
         self.read().map(|address| address.protection)
+    }
+
+    /// The database's name.
+    ///
+    /// # Errors
+    /// If the URL cannot be used.
+    pub fn database(&self) -> Result<String, DatabaseUrlError> {
+        let config = self.read()?.config;
+        // As the server does it: without a name, the database is the one of the user's name.
+        let name = config.get_dbname().or_else(|| config.get_user());
+        name.map(str::to_owned).ok_or(DatabaseUrlError::Form)
+    }
+
+    /// The password, if the URL has one; never print it.
+    ///
+    /// # Errors
+    /// If the URL cannot be used.
+    pub fn password(&self) -> Result<Option<String>, DatabaseUrlError> {
+        let config = self.read()?.config;
+        Ok(config.get_password().map(|password| String::from_utf8_lossy(password).into_owned()))
+    }
+
+    /// The same database with the login of another user.
+    ///
+    /// # Errors
+    /// If the URL cannot be used.
+    pub fn for_user(&self, user: &str, password: &str) -> Result<Self, DatabaseUrlError> {
+        let encoded = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
+        let database = self.database()?;
+        let (scheme, rest) = self.0.split_once("://").ok_or(DatabaseUrlError::Form)?;
+        let after_login = rest.rfind('@').map_or(rest, |at| &rest[at + 1..]);
+        let (address, parameters) = after_login.split_once('?').unwrap_or((after_login, ""));
+        let hosts = address.split_once('/').map_or(address, |(hosts, _)| hosts);
+        let login = ["user=", "password=", "dbname="];
+        let kept = parameters.split('&').filter(|pair| !login.iter().any(|name| pair.starts_with(name)));
+        let kept = kept.filter(|pair| !pair.is_empty()).collect::<Vec<_>>().join("&");
+        let question = if kept.is_empty() { "" } else { "?" };
+        let (user, password, database) = (encoded(user), encoded(password), encoded(&database));
+        Ok(Self(format!("{scheme}://{user}:{password}@{hosts}/{database}{question}{kept}")))
     }
 
     pub(crate) fn read(&self) -> Result<ConnectionConfig, DatabaseUrlError> {
@@ -147,5 +191,25 @@ impl From<&Path> for Location {
 impl From<&Location> for Location {
     fn from(location: &Self) -> Self {
         location.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_database_with_another_login() {
+        let check = |url: &str, expected: &str| {
+            assert_eq!(DatabaseUrl::new(url).for_user("books_indexer", "s3cret").unwrap().reveal(), expected);
+        };
+        check("postgres://owner@db/books", "postgres://books_indexer:s3cret@db/books");
+        check("postgres://owner:p@ss@db,standby:5433/books", "postgres://books_indexer:s3cret@db,standby:5433/books");
+        check("postgres://books@db", "postgres://books_indexer:s3cret@db/books");
+        check(
+            "postgres://db/x?user=owner&password=a&sslmode=require&dbname=books",
+            "postgres://books_indexer:s3cret@db/books?sslmode=require",
+        );
+        check("postgres://owner@%2Frun%2Fpg/books", "postgres://books_indexer:s3cret@%2Frun%2Fpg/books");
     }
 }

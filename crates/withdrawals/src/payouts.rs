@@ -83,7 +83,7 @@ fn open_jobs(
     rows: &Rows,
 ) -> Result<Vec<(String, StepResult)>, PayoutError> {
     let mut refused = Vec::new();
-    for intent in rows::approved(rows, config, paused, OPENED_MAX)? {
+    for intent in rows::approved(rows, config, &(paused | &config.elsewhere), OPENED_MAX)? {
         let id: Name = parsed(&intent, "id")?;
         if check_intent(rows.reader(), &IntentId(id.clone()))?.is_err() {
             refused.push((id.to_string(), StepResult::Waits(WaitReason::NotAsDecided)));

@@ -2,6 +2,7 @@
 
 use std::{io, path::Path, time::Duration};
 
+use bankroll_nodes::NodeRole;
 use bankroll_roles::{
     audit,
     config::{DurabilityConfig, LoadedConfig},
@@ -11,7 +12,7 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, certificates, chain, folder_state, interrupted, newest_head, scrub};
+use super::{Check, certificates, chain, database_user, folder_state, interrupted, newest_head, scrub};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -77,14 +78,20 @@ fn of_database(
     let mut checks = vec![configuration(loaded)];
     checks.extend(certificates::all(loaded, Clock::machine().now()));
     checks.push(protection(&url));
-    let database = Location::from(url);
+    let database = Location::from(url.clone());
     let mut reader = None;
     match Reader::open(&database) {
+        // The login of another role cannot read most of the books, and need not.
+        Ok(opened) if !loaded.config.node.roles.has(NodeRole::Books) => {
+            checks.extend([server(), schema(), lease(&database), database_user::check(location, loaded, &url)]);
+            reader = loaded.config.node.roles.has(NodeRole::Indexer).then_some(opened);
+        }
         Ok(opened) => {
             let opened = reader.insert(opened);
             let noted = newest_head::check(loaded, opened, &location.base());
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
+            checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));
             }

@@ -3,6 +3,7 @@
 mod certificates;
 mod chain;
 mod checks;
+mod database_user;
 mod folder_state;
 mod interrupted;
 mod newest_head;

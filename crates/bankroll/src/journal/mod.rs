@@ -91,6 +91,7 @@ pub const fn namespace_word(namespace: Namespace) -> &'static str {
         Namespace::Hot => "hot",
         Namespace::System => "system",
         Namespace::Player => "player",
+        Namespace::Registry => "registry",
     }
 }
 

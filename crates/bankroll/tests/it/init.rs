@@ -12,6 +12,8 @@ fn a_new_folder_has_a_configuration_and_empty_books() {
     let made = run(folder.path(), &["init", "--dir", "casino", "--json"]).json();
     assert_eq!(made["config"], "casino/bankroll.toml");
     assert_eq!(made["books"], "casino/books.db");
+    let owner = made["owner"].as_str().unwrap();
+    assert!(owner.starts_with("0x") && owner.len() == 42, "{owner}");
     run(folder.path(), &["doctor", "--full", "--dir", "casino"]).ok();
     assert_eq!(run(folder.path(), &["accounts", "list", "--dir", "casino"]).ok(), "no accounts match\n");
 }
@@ -121,4 +123,24 @@ fn a_database_named_in_the_folders_configuration_gets_its_books_and_the_configur
     assert_eq!(made["books"], url.reveal());
     assert_eq!(fs::read_to_string(folder.path().join("bankroll.toml")).unwrap(), config);
     assert_eq!(run(folder.path(), &["accounts", "list"]).ok(), "no accounts match\n");
+}
+
+#[test]
+fn the_owners_key_is_made_once_and_only_this_user_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let path = folder.path().join("owner.key");
+    let owner = run(folder.path(), &["init", "--json"]).json()["owner"].clone();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let key = fs::read_to_string(&path).unwrap();
+    assert!(key.starts_with("0x") && key.trim().len() == 66, "0x and 64 digits");
+    fs::create_dir(folder.path().join("second")).unwrap();
+    fs::copy(&path, folder.path().join("second/owner.key")).unwrap();
+    assert_eq!(run(folder.path(), &["init", "--dir", "second", "--json"]).json()["owner"], owner);
+    assert_eq!(fs::read_to_string(folder.path().join("second/owner.key")).unwrap(), key);
+    fs::create_dir(folder.path().join("third")).unwrap();
+    fs::copy(&path, folder.path().join("third/owner.key")).unwrap();
+    fs::write(folder.path().join("third/owner.key"), "correct horse").unwrap();
+    run(folder.path(), &["init", "--dir", "third"]).fails(1, &["third/owner.key is not 0x and 64 hexadecimal digits"]);
+    assert!(!folder.path().join("third/books.db").exists());
 }

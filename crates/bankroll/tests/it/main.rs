@@ -8,6 +8,7 @@ mod bench;
 mod casino;
 mod chain;
 mod config;
+mod database_users;
 mod demo;
 mod demo_interrupted;
 mod demo_loop;

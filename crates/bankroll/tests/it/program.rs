@@ -28,7 +28,12 @@ pub fn run(folder: &Path, args: &[&str]) -> Run {
 }
 
 pub fn run_with(folder: &Path, env: &[(&str, &str)], args: &[&str]) -> Run {
-    let Output { status, stdout, stderr } = command(folder).args(args).envs(env.iter().copied()).output().unwrap();
+    let mut command = command(folder);
+    if args.first() == Some(&"serve") {
+        // Tests run side by side: each node has a port of its own.
+        command.env("BANKROLL__API__LISTEN", "127.0.0.1:0").env("BANKROLL__API__METRICS", "");
+    }
+    let Output { status, stdout, stderr } = command.args(args).envs(env.iter().copied()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Run { code: status.code().unwrap(), stdout: text(stdout), stderr: text(stderr) }
 }
@@ -58,7 +63,7 @@ impl Run {
 
 /// The books of a folder that the program created, held by this process.
 pub fn hold(folder: &Path) -> Ledger {
-    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let migrations = bankroll_roles::flows::migrations();
     Ledger::open(LedgerOptions { migrations, ..LedgerOptions::new(folder) }).unwrap()
 }
 

@@ -31,7 +31,7 @@ pub fn deployment(nodes: &[(&str, &str)]) -> TempDir {
 /// A database with empty books.
 pub fn books_database() -> DatabaseUrl {
     let url = needed_database();
-    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let migrations = bankroll_roles::flows::migrations();
     Ledger::create(LedgerOptions { migrations, ..LedgerOptions::new(url.clone()) }).unwrap().close();
     url
 }
@@ -55,6 +55,8 @@ impl Running {
     }
 
     pub fn spawn(mut serve: Command, name: &str) -> Self {
+        // Tests run side by side: each node has a port of its own.
+        serve.env("BANKROLL__API__LISTEN", "127.0.0.1:0").env("BANKROLL__API__METRICS", "");
         let mut child = serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (out, lines) = channel();
         let output = BufReader::new(child.stdout.take().unwrap()).lines();

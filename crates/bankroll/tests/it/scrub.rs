@@ -117,7 +117,7 @@ fn books_of_more_than_a_week_that_were_not_re_read_for_a_week_are_red() {
     let folder = folder();
     let casino = folder.path().join("casino");
     let (clock, _) = Clock::manual(Time(1_000_000));
-    let migrations = vec![bankroll_deposits::DEPOSITS, bankroll_withdrawals::WITHDRAWALS];
+    let migrations = bankroll_roles::flows::migrations();
     let ledger = Ledger::create(LedgerOptions { clock, migrations, ..LedgerOptions::new(&casino) }).unwrap();
     let ether =
         Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".to_owned() };

@@ -84,7 +84,9 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     chain.tell("sim_crash", &json!([true, 1]));
 
     let mut serve = command(folder.path());
-    let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10"].into_iter().map(str::to_owned);
+    let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10", "chain.sender_proof=account"]
+        .into_iter()
+        .map(str::to_owned);
     let set =
         set.chain([format!("chain.rpc={url}"), format!("chain.genesis={genesis}"), format!("chain.wallet={WALLET}")]);
     serve.envs(API_ANYWHERE).args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));

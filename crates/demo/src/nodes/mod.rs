@@ -177,7 +177,7 @@ impl NodeProcesses {
 }
 
 impl ChainSettings<'_> {
-    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 17]> {
+    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 18]> {
         // Paths in settings are relative to the folder.
         let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
         let (wallet, treasury) = (self.signer.wallet, Address(treasury().address().into_array()));
@@ -195,6 +195,7 @@ impl ChainSettings<'_> {
             format!("chain.resend_ms={}", tempo::RESEND.as_millis()),
             format!("chain.in_flight_max={}", tempo::IN_FLIGHT_MAX),
             format!("chain.pay_at_once={AT_ONCE}"),
+            "chain.sender_proof=account".into(),
             format!("server.name={SERVER}"),
             format!("server.buy_in={}", BUY_IN.amount),
             format!("server.developer_bps={}", BUY_IN.developer_bps),

@@ -1,4 +1,5 @@
-//! `[chain]` and `[server]`: which chain is followed and paid on, by which wallet, and for which game server.
+//! `[chain]` and `[server]`: which chain is followed and paid on; and the first entries of an empty registry: by which
+//! wallet, and for which game server.
 //!
 //! Without `chain.rpc` there is no chain, and keys may be empty. What is set must be right all the same, and with a
 //! chain everything must be: a wallet with a mistyped digit belongs to another person.
@@ -18,7 +19,7 @@ use bankroll_withdrawals::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::units::Units;
-use crate::flows::{FlowSetup, RpcEndpoint, RpcUrls};
+use crate::flows::{FlowSetup, RpcEndpoint, RpcUrls, SenderProof};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,12 +33,21 @@ pub struct ChainConfig {
     pub wallet: String,
     /// Several are separated by commas.
     pub treasury: String,
+    pub sender_proof: SenderProofConfig,
     pub signer: PathBuf,
     pub poll_ms: u64,
     pub resend_ms: u64,
     pub in_flight_max: usize,
     pub max_fee_per_gas: Units,
     pub pay_at_once: Units,
+}
+
+/// [`SenderProof`] as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SenderProofConfig {
+    Signature,
+    Account,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +70,7 @@ impl Default for ChainConfig {
             start: 1,
             wallet: String::new(),
             treasury: String::new(),
+            sender_proof: SenderProofConfig::Signature,
             signer: "signer/signer.sock".into(),
             poll_ms: 1_000,
             resend_ms: 60_000,
@@ -138,6 +149,10 @@ impl ChainConfig {
             in_flight_max: self.in_flight_max,
             fee_max: self.max_fee_per_gas.0.units(),
             signer: base.join(&self.signer),
+            senders: match self.sender_proof {
+                SenderProofConfig::Signature => SenderProof::Signature,
+                SenderProofConfig::Account => SenderProof::Account,
+            },
             server: name,
             buy_in,
             policy: ApprovalPolicy { at_once: self.pay_at_once.0 },

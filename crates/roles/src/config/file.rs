@@ -131,10 +131,15 @@ symbol = "{symbol}"
 confirmations = {confirmations}
 start = {start}
 
-# The wallet that players pay to and are paid from: one of the signer's. And the addresses that the house's own capital
-# comes from, which pays for gas; several are separated by commas.
+# For an empty registry only: the wallet that players pay to and are paid from, one of the signer's; and the addresses
+# that the house's own capital comes from, which pays for gas; several are separated by commas. Once written into the
+# registry, the registry counts.
 wallet = ""
 treasury = ""
+
+# Whose a payment from a wallet is. "signature": of the player who has signed in with that wallet. "account": also of the
+# owner of an account of that name; a game server can open one for any wallet, so this is for play money only.
+sender_proof = "signature"
 
 # The socket of the signer (`bankroll signer`), relative to this file's folder.
 signer = "{signer}"
@@ -150,8 +155,9 @@ max_fee_per_gas = "{max_fee_per_gas}"
 pay_at_once = "{pay_at_once}"
 
 [server]
-# The game server whose players pay here; what a place in its world costs; and the fees on top for the developer and
-# for the world, in hundredths of a percent.
+# For an empty registry only: the game server whose players pay here; what a place in its world costs; and the fees on
+# top for the developer and for the world, in hundredths of a percent. Once written into the registry, the registry
+# counts.
 name = "{server}"
 buy_in = "{buy_in}"
 developer_bps = {developer_bps}

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use bankroll_deposits::crediting;
-use bankroll_ledger::{AssetId, Principal};
+use bankroll_deposits::{Servers, crediting};
+use bankroll_ledger::Principal;
 use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
 use bankroll_withdrawals::settlement;
 
@@ -13,7 +13,10 @@ use super::{
     FlowSetup, StopFlag, deposit_log,
     pace::{LoopRound, rounds},
 };
-use crate::log::NodeLog;
+use crate::{
+    log::NodeLog,
+    registry::{ChainView, seed_registry},
+};
 
 /// At most this many deposits are booked, or rows of the inbox settled, in one round.
 const ROWS_MAX: usize = 256;
@@ -27,22 +30,20 @@ pub fn rows_max(queue_max: usize) -> usize {
 
 /// Credits and reverses until a stop is requested.
 pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
-    let mut open = None::<(Rows, AssetId)>;
+    let mut open = None::<(Rows, ChainView, Servers)>;
     rounds("crediting", REST.min(setup.poll), log, stop, |_| {
-        let (rows, asset) = match open.take() {
+        let (rows, mut view, mut servers) = match open.take() {
             Some(open) => open,
             None => {
-                // The coin is listed before anything is credited in it; listing it again changes nothing.
-                let listed = ledger.list_asset(setup.coin.clone());
-                let asset = listed.context("the chain's coin cannot be added to the ledger")?;
-                // Settlement needs it, and another node that requests a payout may not open it.
-                let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
-                opened.into_iter().collect::<Result<Vec<_>, _>>()?;
-                (Rows::open(ledger)?, asset)
+                let (rows, view) = prepare(setup, ledger, log)?;
+                (rows, view, Servers::new())
             }
         };
-        let booked = crediting::step(&setup.servers(asset), ledger, &rows, most)?;
-        open = Some((rows, asset));
+        if view.update(rows.reader())? {
+            servers = view.servers();
+        }
+        let booked = crediting::step(&servers, ledger, &rows, most)?;
+        open = Some((rows, view, servers));
         deposit_log::write_booked(log, &setup.coin, &booked);
         if booked.has_booked() {
             return Ok(LoopRound::Busy);
@@ -51,6 +52,26 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
             LoopRound::Waits(format!("the ledger refuses deposit {id}: {why}; see `bankroll explain {id}`"))
         }))
     });
+}
+
+/// Writes what must be in the books before a flow or the Funds API begins: the coin, the account of fees, and the
+/// first entries of the registry. What is there already stays.
+///
+/// # Errors
+/// If the ledger has no answer, or the registry cannot be read.
+pub fn prepare_books(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<()> {
+    prepare(setup, ledger, log).map(drop)
+}
+
+fn prepare(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<(Rows, ChainView)> {
+    // The coin is listed before anything is credited in it; listing it again changes nothing.
+    let asset = ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
+    // Settlement needs it, and another node that requests a payout may not open it.
+    let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
+    opened.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let rows = Rows::open(ledger)?;
+    seed_registry(ledger, rows.reader(), setup, asset, log)?;
+    Ok((rows, ChainView::new(setup.chain(), asset)))
 }
 
 /// Settles until a stop is requested.

@@ -27,19 +27,54 @@ mod rpc;
 mod setup;
 mod threads;
 
-use bankroll_deposits::DEPOSITS;
-use bankroll_store::Migrations;
-use bankroll_withdrawals::WITHDRAWALS;
+use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
+use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
+use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
+use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
+use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
 pub use bankroll_store::RowsLocation;
+pub use booking::prepare_books;
 pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub use setup::{FlowSetup, RpcEndpoint};
+pub(crate) use setup::HOT_WALLET;
+pub use setup::{FlowSetup, RpcEndpoint, SenderProof};
 pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![DEPOSITS, WITHDRAWALS]
+    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS]
+}
+
+/// What each role may do with each table on Postgres.
+pub fn grants() -> Vec<TableGrants> {
+    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use bankroll_store::TableRight;
+
+    use super::*;
+
+    #[test]
+    fn every_table_of_a_flow_says_which_role_may_write_it() {
+        let sql: String = migrations().iter().flat_map(|set| set.postgres).copied().collect();
+        let made = sql.lines().filter_map(|line| line.strip_prefix("CREATE TABLE ")?.split(' ').next());
+        let declared: Vec<&str> = grants().iter().map(|table| table.table).collect();
+        let undeclared: Vec<&str> = made.filter(|table| !declared.contains(table)).collect();
+        assert_eq!(undeclared, [""; 0]);
+    }
+
+    #[test]
+    fn no_role_but_books_writes_where_money_is_decided() {
+        for table in ["books.journal", "books.balances", "books.ledger_head", "withdrawal_requests"] {
+            let grants = grants().into_iter().find(|grants| grants.table == table).expect("a declared table");
+            for grant in grants.grants.iter().filter(|grant| grant.role != "books") {
+                assert_eq!(grant.rights, [TableRight::Read], "{} on {table}", grant.role);
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bankroll_chains_evm::RpcNode;
+use bankroll_ledger::Name;
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Clock, Rows};
 use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
@@ -11,15 +12,11 @@ use super::{
     FlowSetup, ProbeTrouble, RowsLocation, StopFlag,
     pace::{LoopRound, rounds},
 };
-use crate::log::NodeLog;
+use crate::{log::NodeLog, registry::ChainView};
 
 /// Pays until a stop is requested.
 pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
-    log.write(
-        "pays",
-        &format!("pays from {} on {}, with the signer at {}", setup.wallet, setup.chain(), setup.signer.display()),
-        &[],
-    );
+    log.write("pays", &format!("pays on {}, with the signer at {}", setup.chain(), setup.signer.display()), &[]);
     if let Err(ProbeTrouble { found, fix }) = setup.probe_signer(".") {
         log.write("signer_trouble", &format!("WARNING: nothing can be paid: {found}; {fix}"), &[]);
     }
@@ -34,9 +31,18 @@ struct PayoutLoop<'a> {
     clock: Clock,
     nodes: Vec<RpcNode>,
     signer: SignerClient,
-    open: Option<(Rows, PayoutConfig)>,
+    open: Option<OpenPayouts>,
     /// What blocks the payouts that are put off.
     stuck: Option<WaitReason>,
+}
+
+struct OpenPayouts {
+    rows: Rows,
+    view: ChainView,
+    /// One for each wallet that pays.
+    wallets: Vec<PayoutConfig>,
+    /// Servers whose payouts wait.
+    paused: BTreeSet<Name>,
 }
 
 impl PayoutLoop<'_> {
@@ -45,16 +51,25 @@ impl PayoutLoop<'_> {
             self.nodes = self.setup.nodes()?;
         }
         let node = &self.nodes[turn % self.nodes.len()];
-        let (rows, config) = match self.open.take() {
+        let mut open = match self.open.take() {
             Some(open) => open,
             None => {
                 let rows = Rows::open(at)?;
-                let asset = self.setup.asset(rows.reader())?;
-                (rows, self.setup.payout_config(asset))
+                let view = ChainView::new(self.setup.chain(), self.setup.asset(rows.reader())?);
+                OpenPayouts { rows, view, wallets: Vec::new(), paused: BTreeSet::new() }
             }
         };
-        let results = payouts::step(&config, &BTreeSet::new(), self.clock.now(), node, &mut self.signer, &rows)?;
-        self.open = Some((rows, config));
+        if open.view.update(open.rows.reader())? {
+            let wallets = open.view.payout_wallets().into_iter();
+            open.wallets = wallets.map(|wallet| self.setup.payout_config(wallet)).collect();
+            open.paused = open.view.paused_payouts();
+        }
+        let mut results = Vec::new();
+        for wallet in &open.wallets {
+            let now = self.clock.now();
+            results.extend(payouts::step(wallet, &open.paused, now, node, &mut self.signer, &open.rows)?);
+        }
+        self.open = Some(open);
         let (mut went_on, mut stuck, mut put_off, mut signed) = (false, None, false, false);
         for (job, result) in &results {
             match result {

@@ -1,14 +1,10 @@
 //! The settings of one chain, the wallet on it and the game server whose players pay there.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
-use bankroll_deposits::{BuyIn, DepositRules, Payer, ScanConfig, ServerRules, Servers, WatchList, WatchedAddress};
+use bankroll_deposits::{BuyIn, DepositRules, ScanConfig, WatchList};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::{Address, ChainId};
 use bankroll_signer_client::SignerClient;
@@ -16,11 +12,12 @@ use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
 use super::RpcUrls;
+use crate::registry::PayoutWallet;
 
 /// How long the signer may take to answer: two syncs to disk, and the requests before this one.
 const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
-/// The wallet's name in the books.
-const WALLET: &str = "hot";
+/// The name of the configured wallet in the books and in the registry.
+pub(crate) const HOT_WALLET: &str = "hot";
 /// At most this many blocks are read in one step of the scanner.
 const BLOCKS_PER_STEP: u64 = 100;
 /// Enough for a transfer to a contract that does little; a payout that needs more needs an operator.
@@ -39,6 +36,19 @@ pub enum RpcEndpoint {
     Here(InProcessRpc),
 }
 
+/// What makes a payment from a wallet a player's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderProof {
+    /// The wallet's own signature, when the player signed in with it.
+    #[default]
+    Signature,
+    /// Also an open account of that name. A game server can open one for any wallet, that of an exchange included: for
+    /// play money only.
+    Account,
+}
+
+/// The technical settings of a chain, and the entries of an empty registry: `wallet`, `treasury`, `server` and `buy_in`
+/// count only until the registry has entries of its own.
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
     pub endpoint: RpcEndpoint,
@@ -62,6 +72,7 @@ pub struct FlowSetup {
     /// The most that a unit of gas may cost, in wei.
     pub fee_max: u128,
     pub signer: PathBuf,
+    pub senders: SenderProof,
     pub server: Name,
     /// What a place in the server's world costs.
     pub buy_in: BuyIn,
@@ -103,7 +114,7 @@ impl FlowSetup {
 
     /// The account of the wallet: what it must hold on chain.
     pub fn custody(&self, asset: AssetId) -> AccountName {
-        let owner = Some(WALLET.parse().expect("a legal name"));
+        let owner = Some(HOT_WALLET.parse().expect("a legal name"));
         AccountName { scope: Scope::House, kind: AccountKind::Custody, asset, owner }
     }
 
@@ -112,39 +123,26 @@ impl FlowSetup {
         AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
-    pub(crate) fn scan_config(&self, asset: AssetId, proven: BTreeMap<Address, Name>) -> ScanConfig {
-        let watched = WatchedAddress {
-            server: self.server.clone(),
-            custody: self.custody(asset),
-            payer: Payer::Sender,
-            since: self.start,
-        };
+    /// Without addresses: the registry has them.
+    pub(crate) fn scan_config(&self) -> ScanConfig {
         ScanConfig {
             rules: DepositRules { chain: self.chain().clone(), confirmations: self.confirmations },
-            watch: WatchList {
-                addresses: BTreeMap::from([(self.wallet, watched)]),
-                treasury: self.treasury.clone(),
-                proven,
-                own: BTreeSet::new(),
-            },
+            watch: WatchList::default(),
             start: self.start,
             window: self.confirmations.saturating_mul(WINDOW).max(64),
             blocks_per_step: BLOCKS_PER_STEP,
         }
     }
 
-    pub(crate) fn servers(&self, asset: AssetId) -> Servers {
-        let rules = ServerRules { asset, buy_in: self.buy_in, accepts: true, version: 1 };
-        Servers::from([(self.server.clone(), rules)])
-    }
-
-    pub(crate) fn payout_config(&self, asset: AssetId) -> PayoutConfig {
+    pub(crate) fn payout_config(&self, wallet: PayoutWallet) -> PayoutConfig {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let PayoutWallet { address, custody, elsewhere } = wallet;
         PayoutConfig {
             chain: self.chain().clone(),
             chain_id: ChainId(self.identity.chain_id),
-            address: self.wallet,
-            custody: self.custody(asset),
+            address,
+            custody,
+            elsewhere,
             rules: PayoutRules {
                 confirmations: self.confirmations,
                 horizon: self.confirmations.saturating_mul(WATCHED),

@@ -14,7 +14,7 @@ use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 use anyhow::Context;
 use bankroll_nodes::{LocalServer, NodeRole, NodeRoles, Rights};
 use bankroll_store::{HeadWatch, LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
-use bankroll_terminal::thousands;
+use bankroll_terminal::counted;
 use serde_json::Value;
 
 use super::{
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     config::LoadedConfig,
-    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
+    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -172,11 +172,13 @@ impl LeaseKeeper<'_> {
         let records = Reader::open(ledger.location()).and_then(|reader| reader.head()).map(|head| head.seq.0);
         let records = records.unwrap_or_default();
         let sentence = match epoch {
-            Some(epoch) => format!("acquired the ledger: epoch {epoch}, {} records", thousands(records)),
-            None => format!("acquired the ledger: {} records", thousands(records)),
+            Some(epoch) => format!("acquired the ledger: epoch {epoch}, {}", counted(records, "record", "records")),
+            None => format!("acquired the ledger: {}", counted(records, "record", "records")),
         };
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
-        match self.api.hold(ledger) {
+        // First: the API reads the registry once, and then knows the changes that it makes itself.
+        let prepared = self.flows.as_ref().map_or(Ok(()), |flows| prepare_books(&flows.setup, ledger, self.log));
+        match prepared.and_then(|()| self.api.hold(ledger)) {
             Ok(api) => self.handler.hold(ledger.clone(), Some(api)),
             Err(error) => {
                 let why = on_one_line(error.as_ref());

@@ -176,9 +176,10 @@ impl ServeNode {
                 running.pay(setup, &rows, &self.log);
             }
         }
-        // The role `books` notes heads itself, in the same file.
+        // The role `books` notes heads itself, in the same file; and a role without a flow cannot read the journal.
+        let reads = [NodeRole::Indexer, NodeRole::Payouts, NodeRole::Reconciler].iter().any(|role| roles.has(*role));
         let heads = || HeadWatch::new(url.clone(), self.loaded.head_file());
-        let heads = (!roles.has(NodeRole::Books)).then(heads);
+        let heads = (reads && !roles.has(NodeRole::Books)).then(heads);
         let forwarder = Arc::new(forward::to_holder(identity, url)?);
         let reachable = Arc::new(AtomicBool::new(false));
         let front = roles.has(NodeRole::Api).then(|| {

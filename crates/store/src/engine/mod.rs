@@ -8,6 +8,7 @@ mod checksum;
 mod confirm;
 mod derived;
 mod flow_sql;
+pub(crate) mod grants;
 pub(crate) mod migrations;
 pub(crate) mod postgres;
 pub(crate) mod runs;

@@ -186,6 +186,7 @@ fn paying() -> PayoutConfig {
         chain_id: ChainId(CHAIN_ID),
         address: hot_key().address(),
         custody: HOT.parse().expect("an account's name"),
+        elsewhere: std::collections::BTreeSet::new(),
         rules: PayoutRules {
             confirmations: PAYOUT_DEPTH,
             horizon: PAYOUT_DEPTH + 2,

@@ -203,6 +203,7 @@ impl World {
                 chain_id: ChainId(1337),
                 address: key().address(),
                 custody: "@house/custody/1/hot".parse().unwrap(),
+                elsewhere: std::collections::BTreeSet::new(),
                 rules: PayoutRules {
                     confirmations: 3,
                     horizon: 20,

@@ -152,6 +152,12 @@ pub const ROWS: &[Row] = &[
     Row("nodes renew books-1 --roles books --dir empty", 2, "unexpected argument '--roles' found"),
     Row("nodes renew books-1 --dir empty", 1, "bankroll nodes init"),
     Row("nodes renew books-1 --dir file", 2, "file is a file; --dir names a folder"),
+    Row("nodes renew books-1 --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row(
+        "nodes renew books-1 --set node.certificates= --dir empty",
+        2,
+        "--set node.certificates: set this to a folder, as in \"nodes\"",
+    ),
     Row("nodes revoke", 2, "the following required arguments were not provided"),
     Row(
         "nodes revoke ../../x --dir empty",
@@ -160,9 +166,16 @@ pub const ROWS: &[Row] = &[
     ),
     Row("nodes revoke books-1 --dir empty", 1, "bankroll nodes init"),
     Row("nodes revoke books-1 --dir file", 2, "file is a file; --dir names a folder"),
+    Row("nodes revoke books-1 --config nope.toml", 3, "there is no configuration file nope.toml"),
+    Row(
+        "nodes revoke books-1 --set node.certificates= --dir empty",
+        2,
+        "--set node.certificates: set this to a folder, as in \"nodes\"",
+    ),
     Row("init --dir good", 1, "good/books.db exists already; nothing was changed"),
     Row("init --dir file", 2, "file is a file; --dir names a folder"),
     Row("init --dir file/below", 2, "file/below/bankroll.toml: cannot be read: Not a directory"),
+    Row("init --dir new --users logins", 2, "--users: books in a folder have no database users; set books.database"),
     Row("init extra", 2, "unexpected argument 'extra' found"),
     Row(
         "init --dir config-folder",

@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
     Row(
         "search --key a --namespace nothing --dir good",
         2,
-        "the namespaces are client, deposits, payouts, tables, hot, system, player",
+        "the namespaces are client, deposits, payouts, tables, hot, system, player, registry",
     ),
     Row("search --key a --scope Ärena --dir good", 2, "a name is 1 to 128 characters"),
     Row("search --key a --limit 0 --dir good", 2, "the limit is a whole number from 1 to 10000"),
@@ -98,7 +98,7 @@ pub const ROWS: &[Row] = &[
     Row(
         "receipt 1 --namespace nothing --dir good",
         2,
-        "the namespaces are client, deposits, payouts, tables, hot, system, player",
+        "the namespaces are client, deposits, payouts, tables, hot, system, player, registry",
     ),
     Row("receipt 1 --scope Ärena --dir good", 2, "a name is 1 to 128 characters"),
     Row("receipt 1 --out file --dir good", 1, "cannot write file"),

@@ -1,7 +1,10 @@
 //! Migrations on Postgres: numbered, transactional, forward only, one process at a time.
 
+use std::collections::BTreeSet;
+
 use bankroll_ledger::{GENESIS, Time};
 use sha2::{Digest, Sha256};
+use tokio_postgres::error::SqlState;
 
 use super::{session::Session, source::sql_number};
 use crate::{BOOKS, Migrations, StoreError};
@@ -9,12 +12,36 @@ use crate::{BOOKS, Migrations, StoreError};
 /// "Bank": the advisory lock that a migrating process holds.
 const LOCK: i64 = 0x42_61_6e_6b;
 
-/// Applies what is missing, all in one transaction.
+/// Applies what is missing, all in one transaction. If nothing is missing it only reads: the users of roles do not own
+/// the tables, and could not make them.
 pub(super) fn migrate(session: &Session, sets: &[Migrations], now: Time) -> Result<(), StoreError> {
+    if is_current(session, sets)? {
+        return Ok(());
+    }
     session.run("BEGIN")?;
     let migrated = try_migrate(session, sets, now);
     session.run(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    migrated
+    match migrated {
+        Err(StoreError::Postgres(error)) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+            Err(StoreError::NotOwner)
+        }
+        migrated => migrated,
+    }
+}
+
+/// Whether every migration is applied as this program knows it, and there is a fencing row.
+fn is_current(session: &Session, sets: &[Migrations]) -> Result<bool, StoreError> {
+    if !has_books(session)? || session.query("SELECT 1 FROM books.ledger_head", &[])?.is_empty() {
+        return Ok(false);
+    }
+    let rows = session.query("SELECT owner, number, hash FROM migrations ORDER BY owner, number", &[])?;
+    let applied: BTreeSet<(String, i32, Vec<u8>)> =
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
+    let known = sets.iter().flat_map(|set| {
+        let hash = |step: &&str| Sha256::digest(step).to_vec();
+        set.postgres.iter().zip(1_i32..).map(move |(step, number)| (set.owner.to_owned(), number, hash(step)))
+    });
+    Ok(applied == known.collect())
 }
 
 fn try_migrate(session: &Session, sets: &[Migrations], now: Time) -> Result<(), StoreError> {

@@ -32,6 +32,7 @@ mod single_statement;
 mod source;
 mod statement_index;
 mod tls;
+mod users;
 
 use std::{
     ops::Range,
@@ -51,6 +52,7 @@ pub(crate) use lease::{LeaseClaim, OnFinding, finish_move, is_move_unfinished, i
 pub use lease_watch::{LeaseHolder, LeaseWatch};
 pub(crate) use session::Session;
 pub(crate) use statement_index::{StatementTables, open_statement_tables};
+pub use users::{DatabaseUser, UserReport, compare_user, write_users};
 
 /// The lease during a move: a hundred years.
 const MOVE_LEASE: Duration = Duration::from_secs(3_155_760_000);

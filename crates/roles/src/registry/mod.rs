@@ -1,0 +1,18 @@
+//! The registry, as a node uses it: its first entries, and what flows read of it.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `first_owner` | who owns a new deployment |
+//! | `chain_view` | what a flow needs of one chain, read again whenever the registry changes |
+//! | `seed` | the chain and the server of the configuration, written once into an empty registry |
+
+mod chain_view;
+mod first_owner;
+mod seed;
+
+pub use chain_view::{ChainView, PayoutWallet};
+pub use first_owner::record_owner;
+pub use seed::seed_registry;
+
+#[cfg(test)]
+mod tests;
