@@ -137,8 +137,9 @@ impl From<InvalidWithdrawal> for ApiError {
         match error {
             InvalidWithdrawal::TooLarge => Self::with(ErrorCode::AmountTooLarge, error.to_string()),
             InvalidWithdrawal::OtherServer | InvalidWithdrawal::OtherWallet => ErrorCode::NotFound.into(),
-            // The caller may not ask for it: another kind of account, another's exit, another's signature.
-            _ => Self::with(ErrorCode::Forbidden, error.to_string()),
+            InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent | InvalidWithdrawal::ForeignExit => {
+                Self::with(ErrorCode::Forbidden, error.to_string())
+            }
         }
     }
 }
