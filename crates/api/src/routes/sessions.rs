@@ -7,7 +7,7 @@ use bankroll_orders::{
     typed_data::{self, B256, OpenSession, Registration, U256, WalletSignature},
 };
 use bankroll_registry::{
-    Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, SESSION_LIFETIME, SessionTerms,
+    Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, Registry, SESSION_LIFETIME, SessionTerms,
     decide_registration, decide_session, random_bytes,
 };
 use serde::{Deserialize, Serialize};
@@ -98,12 +98,17 @@ pub async fn register(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
     let body: RegistrationBody = call.body()?;
     let (terms, chain_id) = (registration_terms(&body)?, ChainId(body.chain_id));
     let signer = signer(&typed_data::digest(&registration_message(&terms), chain_id), &body.signature)?;
-    let gate = funds.enter_to_change(&call).await?;
-    let chain = gate.registry.server_key(signer).map(|key| key.chain.clone());
-    let start_block = chain.map_or(0, |chain| (funds.settings().newest_block)(&chain));
     let audience = &funds.settings().audience;
-    let context = RegistrationContext { signer, chain_id, audience, start_block, now: gate.now };
-    let decided = decide_registration(&gate.registry, &terms, &context)?;
+    let context = |start_block, now| RegistrationContext { signer, chain_id, audience, start_block, now };
+    // A stranger's message is refused before money calls have to wait for it.
+    let chain = {
+        let books = funds.books()?;
+        let registry = books.registry.read().await;
+        decide_registration(&registry, &terms, &context(0, funds.now()))?.server.chain
+    };
+    let start_block = (funds.settings().newest_block)(&chain);
+    let gate = funds.enter_to_change(&call).await?;
+    let decided = decide_registration(&gate.registry, &terms, &context(start_block, gate.now))?;
     open_accounts(&gate.books, Principal::System, decided.accounts).await?;
     let key = format!("registration/{}/{}", signer.lower_hex(), hex::encode(terms.nonce));
     let scope = Scope::Server(decided.server.name.clone());
@@ -133,11 +138,16 @@ pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     };
     let signer = signer(&typed_data::digest(&message, chain_id), &body.signature)?;
     let terms = SessionTerms { role, subject, audience, nonce, expires };
+    let audience = &funds.settings().audience;
+    let books = funds.books()?;
+    let decide = |registry: &Registry, now| decide_session(registry, &terms, signer, chain_id, audience, now);
+    // A stranger's message is refused before money calls have to wait for it.
+    decide(&*books.registry.read().await, funds.now())?;
     let gate = funds.enter_to_change(&call).await?;
-    let opening = decide_session(&gate.registry, &terms, signer, chain_id, &funds.settings().audience, gate.now)?;
+    let opening = decide(&gate.registry, gate.now)?;
     let key = format!("session/{}/{}", signer.lower_hex(), hex::encode(nonce));
     let author = gate.system_author(&call, Scope::House, key, &format!("key:{}", signer.lower_hex()))?;
-    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
+    let now = gate.now;
     gate.commit(author, opening.changes).await?;
     applied_response(&issue(&books, opening.caller, signer, now)?, false)
 }

@@ -274,3 +274,15 @@ fn half_open_handshakes_keep_no_caller_out() {
     assert!(front.connections() <= 16);
     drop(half_open);
 }
+
+#[test]
+fn an_answer_that_does_not_come_in_time_is_unknown_for_a_change_only() {
+    let world = World::new();
+    let never: RelayCall = Arc::new(|_| Box::pin(std::future::pending()));
+    let config = FrontConfig { answer_timeout: Duration::from_millis(200), ..config() };
+    let front = serve(config, FrontBackend::Relay(never)).unwrap();
+    let mut client = Client::new(front.address());
+    let change = client.send(&pellets(&world, "k"), r#"{"amount": "1"}"#);
+    assert_eq!((change.status, &change.json()["code"]), (503, &json!("outcome_unknown")));
+    assert_eq!(client.get("/v1/servers/arena").json()["code"], json!("unavailable"), "a read changes nothing");
+}

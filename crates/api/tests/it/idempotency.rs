@@ -1,5 +1,7 @@
 //! One key, one effect, one body: whatever is lost, repeated or mixed up.
 
+use std::{future::Future, task::Poll};
+
 use serde_json::json;
 
 use crate::world::{Ask, World, funds_of, send};
@@ -83,4 +85,40 @@ fn a_change_of_the_registry_is_made_once() {
     assert_eq!((first.status, again.status, again.replayed), (200, 200, true));
     assert_eq!(first.body, again.body);
     assert_eq!(world.post_with("olga", "/v1/registry/wallets", "k", wallet("other")).code(), "idempotency_mismatch");
+}
+
+/// The journal has the change, and the caller is gone before memory has it.
+#[test]
+fn a_caller_that_goes_away_leaves_memory_and_journal_the_same() {
+    let world = World::new();
+    let token = world.token("olga");
+    let reader = bankroll_store::Reader::open(world.ledger.location().clone()).unwrap();
+    // The moment is short, so not every caller meets it.
+    let is_missed = (0..1_000).all(|number| {
+        let name = format!("vault-{number}");
+        let address = crate::world::address(&name);
+        let body = json!({ "name": name, "chain": "eip155:1337", "address": address, "role": "cold" });
+        let ask = || {
+            let body = Some(body.to_string().into_bytes());
+            Ask { token: Some(&token), key: Some(&name), body, ..Ask::new("POST", "/v1/registry/wallets") }.request()
+        };
+        let before = reader.head().unwrap().seq;
+        let is_answered = world.runtime.block_on(async {
+            let mut sent = Box::pin(send(world.router.clone(), ask()));
+            loop {
+                let once = std::future::poll_fn(|context| Poll::Ready(sent.as_mut().poll(context).is_ready()));
+                let is_answered = once.await;
+                if is_answered || reader.head().unwrap().seq > before {
+                    break is_answered;
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        let again = world.runtime.block_on(send(world.router.clone(), ask()));
+        assert_eq!((again.status, again.replayed), (200, true), "{again:?}");
+        let wallets = world.get("olga", "/v1/registry/wallets").expect(200)["entries"].to_string();
+        assert_eq!(wallets.matches(&format!("\"{name}\"")).count(), 1, "{wallets}");
+        is_answered
+    });
+    assert!(!is_missed, "no caller went away between the commit and the answer");
 }
