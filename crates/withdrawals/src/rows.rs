@@ -48,7 +48,8 @@ const JOB: &str =
     "SELECT id, withdrawal_request_id, to_address, amount, gas_payer, fee_cap, status, nonce, cancel_asked,
     block_number, block_hash, retry_count, scheduled_at, version FROM withdrawal_queue";
 
-/// Approved intents that have no job yet, except those of paused servers.
+/// Approved intents in the wallet's coin that have no job yet, except those of paused servers. An intent in another
+/// asset of the chain waits: what is signed here moves the coin.
 pub(crate) fn approved(
     rows: &Rows,
     config: &PayoutConfig,
@@ -56,15 +57,16 @@ pub(crate) fn approved(
     most: usize,
 ) -> Result<Vec<Row>, PayoutError> {
     let approved = IntentStatus::Approved.as_str();
-    let places: Vec<String> = (2_usize..).take(paused.len()).map(|place| format!("${place}")).collect();
+    let places: Vec<String> = (3_usize..).take(paused.len()).map(|place| format!("${place}")).collect();
     let unpaused = if places.is_empty() { String::new() } else { format!("AND server NOT IN ({})", places.join(", ")) };
     let sql = format!(
         "SELECT id, to_address, amount, gas_payer, fee_cap FROM withdrawal_requests
-         WHERE status = '{approved}' AND chain = $1 {unpaused}
+         WHERE status = '{approved}' AND chain = $1 AND asset = $2 {unpaused}
            AND NOT EXISTS (SELECT 1 FROM withdrawal_queue WHERE withdrawal_request_id = withdrawal_requests.id)
          ORDER BY id LIMIT {most}"
     );
-    let values = [text(config.chain.as_str())].into_iter().chain(paused.iter().map(|server| text(server.as_str())));
+    let of_wallet = [text(config.chain.as_str()), int(u64::from(config.custody.asset.0))];
+    let values = of_wallet.into_iter().chain(paused.iter().map(|server| text(server.as_str())));
     Ok(rows.read(&sql, values.collect())?)
 }
 

@@ -42,6 +42,9 @@ pub struct ChainConfig {
     pub pay_at_once: Units,
 }
 
+/// The ids that development nodes use. Nobody's money is there.
+const DEVELOPMENT_CHAINS: [u64; 2] = [1337, 31337];
+
 /// [`SenderProof`] as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -124,6 +127,10 @@ impl ChainConfig {
             .collect();
         if wallet.is_some_and(|wallet| treasury.contains(&wallet)) {
             wrong.push(("chain.treasury", "the wallet itself cannot be a treasury address".into()));
+        }
+        if self.sender_proof == SenderProofConfig::Account && !DEVELOPMENT_CHAINS.contains(&self.id) {
+            let what = "an open account proves nothing about a sender; only development chains may say so";
+            wrong.push(("chain.sender_proof", format!("{what} ({DEVELOPMENT_CHAINS:?}, this one is {})", self.id)));
         }
         let chain = format!("eip155:{}", self.id).parse();
         let name = read(&server.name, "server.name", "the game server", &mut wrong);

@@ -26,7 +26,7 @@ use bankroll_ledger::Name;
 use bankroll_nodes::{Forwarder, RelayHandler, RelayedRequest};
 use bankroll_orders::{Address, ChainId};
 use bankroll_registry::{ContractCheck, SignInConfig, SignInOrigin};
-use bankroll_store::{Clock, Ledger};
+use bankroll_store::{Clock, Ledger, Location, Reader};
 
 use crate::{
     config::{ApiConfig, LoadedConfig},
@@ -49,7 +49,10 @@ pub struct FundsApi {
 
 impl FundsApi {
     pub fn new(loaded: &LoadedConfig, chain: Option<&FlowSetup>) -> Self {
-        let funds = Funds::new(settings(&loaded.config.api, loaded.config.chain.id, chain), Clock::machine());
+        let mut settings = settings(&loaded.config.api, loaded.config.chain.id, chain);
+        let location = loaded.books();
+        settings.newest_block = Arc::new(move |chain| newest_block(&location, chain).unwrap_or(0));
+        let funds = Funds::new(settings, Clock::machine());
         Self { router: bankroll_api::router(funds.clone()), funds, front: Mutex::default() }
     }
 
@@ -172,9 +175,16 @@ fn settings(api: &ApiConfig, chain_id: u64, chain: Option<&FlowSetup>) -> FundsS
     let sign_in = SignInConfig { origins: vec![origin("https"), origin("http")] };
     let mut settings = FundsSettings::new(&api.audience, ChainId(chain_id), sign_in);
     if let Some(setup) = chain.cloned() {
+        settings.approval = setup.policy;
         settings.contract_answer = Some(Arc::new(move |check| contract_answer(&setup, check)));
     }
     settings
+}
+
+/// The newest block that the indexer has read; `None` before the first. A payment to a new address is in a later one.
+fn newest_block(location: &Location, chain: &Name) -> Option<u64> {
+    let reader = Reader::open(location.clone()).ok()?;
+    bankroll_deposits::view::cursor(&reader, chain.as_str()).ok()?.map(|cursor| cursor.number)
 }
 
 /// Asks the nodes of the chain one after the other; `None` if none can say.
