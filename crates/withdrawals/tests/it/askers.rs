@@ -1,7 +1,7 @@
 //! Who asks for what: exits, developers, players who sign, servers that are paused.
 
 use bankroll_ledger::{
-    Amount, ColumnValue, IdempotencyKey, Leg, Name, Namespace, Principal, Rejection, Request, Scope,
+    Amount, Asset, ColumnValue, IdempotencyKey, Leg, Name, Namespace, Principal, Rejection, Request, Scope, Unit,
 };
 use bankroll_store::columns::{one, text};
 use bankroll_withdrawals::{
@@ -178,4 +178,22 @@ fn a_payout_that_needs_coins_which_are_not_in_the_wallet_waits_for_them() {
     assert_eq!(world.status(&intent), "approved");
     let waiting = [("waiting_funds".to_owned(), "the wallet does not have enough".to_owned())];
     assert_eq!((world.jobs(), world.payments()), (waiting.to_vec(), vec![]));
+}
+
+/// A token of the chain has its own contract; what the wallet signs here moves the chain's coin.
+#[test]
+fn a_payout_in_a_token_is_not_paid_in_the_chains_coin() {
+    let mut world = World::new();
+    let token = Unit::Token(name("0x00000000000000000000000000000000000000aa"));
+    let token = Asset { chain: name("eip155:1337"), unit: token, decimals: 18, symbol: "USDX".into() };
+    world.ledger().list_asset(token).unwrap();
+    let tokens = "arena/funds/2/alice";
+    let (from, to) = (world.account("@house/custody/2/hot"), world.account(tokens));
+    let key = IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::House, text: "tokens".into() };
+    world.apply(key, Principal::Indexer, Leg::Move { from, to, amount: Amount::new(3 * ETHER) });
+    let wanted = WithdrawalRequest { account: tokens.parse().unwrap(), ..world.withdrawal("tokens-1", home(1), ETHER) };
+    let intent = world.request(&wanted).unwrap().id;
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.jobs(), world.payments()), ("approved", vec![], vec![]));
+    assert_eq!(world.standing(tokens), (3 * ETHER, ETHER));
 }
