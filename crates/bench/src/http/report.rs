@@ -20,8 +20,8 @@ TigerBeetle over its own wire, on a machine of this class: 32x1 1,600 to 1,910/s
 
 #[derive(Debug, Serialize)]
 pub(crate) struct HttpReport {
-    pub rows: Vec<HttpRow>,
-    pub token_check_us: f64,
+    pub(super) rows: Vec<HttpRow>,
+    pub(super) token_check_us: f64,
 }
 
 #[derive(Debug, Serialize)]
