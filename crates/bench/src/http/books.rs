@@ -125,7 +125,7 @@ impl HttpBooks {
     pub fn write_transfer(&self, number: u64, body: &mut String) -> String {
         let plan = self.plan(number, false);
         let (from, to) = self.ends(&plan);
-        // A text always takes more.
+        // Writing into a String cannot fail.
         let _ = write!(body, r#"{{"from":"{from}","to":"{to}","amount":"{}"}}"#, plan.amount);
         plan.key
     }
