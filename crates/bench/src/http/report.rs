@@ -107,7 +107,7 @@ impl HttpReport {
             ]);
         }
         let met = if self.token_check_us < TOKEN_GOAL_US { "met" } else { "missed" };
-        let token = format!("checking a session token: {:.2} us (goal: under 5, {met})", self.token_check_us);
+        let token = format!("checking a session token: {:.2} microseconds (goal: under 5, {met})", self.token_check_us);
         format!("{}\n\n{token}\n\n{LEGEND}", table.trim_fmt())
     }
 }
@@ -136,6 +136,6 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let goals: Vec<_> = text.lines().filter_map(|line| Some(line.split_once(": ")?.1)).collect();
         assert_eq!(goals[..4], ["met", "missed", "met", "missed"], "{text}");
-        assert!(text.contains("checking a session token: 5.00 us (goal: under 5, missed)"), "{text}");
+        assert!(text.contains("checking a session token: 5.00 microseconds (goal: under 5, missed)"), "{text}");
     }
 }
