@@ -9,6 +9,7 @@ use super::BenchOptions;
 pub const EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick
+  bankroll bench http --quick
   bankroll bench reading --quick
   bankroll bench poker --quick";
 
@@ -24,6 +25,11 @@ Examples:
   bankroll bench reading                      ten million
   bankroll bench reading --entries 1000000 --json";
 
+const HTTP_EXAMPLES: &str = "\
+Examples:
+  bankroll bench http --quick           under 20 seconds
+  bankroll bench http --json > a.json   the long one, for comparing";
+
 const POKER_EXAMPLES: &str = "\
 Examples:
   bankroll bench poker            the best of fifty runs
@@ -35,6 +41,9 @@ pub enum BenchCommand {
     /// Durable transfers per second and their latency, compared with the database alone
     #[command(after_help = LEDGER_EXAMPLES)]
     Ledger(BenchArgs),
+    /// Durable transfers per second over HTTP, compared with the ledger alone
+    #[command(after_help = HTTP_EXAMPLES)]
+    Http(HttpBenchArgs),
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
     #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
@@ -79,6 +88,23 @@ impl BenchArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct HttpBenchArgs {
+    /// Shorter runs: under 20 seconds in all
+    #[arg(long)]
+    quick: bool,
+    /// Where to create the temporary folder for the books, which is removed afterwards [default: .]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl HttpBenchArgs {
+    fn options(self, json: bool) -> BenchOptions {
+        let Self { quick, dir } = self;
+        BenchOptions { quick, growth_only: false, postgres: None, json, dir }
+    }
+}
+
+#[derive(Debug, Args)]
 pub struct PokerBenchArgs {
     /// The best of three runs instead of fifty
     #[arg(long)]
@@ -92,6 +118,7 @@ pub struct PokerBenchArgs {
 pub fn run(command: BenchCommand, json: bool) -> anyhow::Result<()> {
     match command {
         BenchCommand::Ledger(args) => super::run_ledger(&args.options(json)),
+        BenchCommand::Http(args) => super::run_http(&args.options(json)),
         BenchCommand::Poker(args) => super::poker::run(args.quick, json),
         BenchCommand::Reading(args) => super::run_reading(&args.bench.options(json), args.entries),
     }

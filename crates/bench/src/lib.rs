@@ -1,9 +1,9 @@
-//! `bankroll bench`: the cost of the books, of reading them, and of hands of poker on this machine.
+//! `bankroll bench`: the cost of the books, of reading them, of HTTP, and of hands of poker on this machine.
 //!
 //! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when
 //! its answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate
 //! (the same rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per
-//! transfer.
+//! transfer. `bench http` compares the Funds API with its own no-op and with the books alone.
 //!
 //! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases
 //! that it created. It does not know: configuration, chains, nodes.
@@ -11,6 +11,7 @@
 mod args;
 mod evaluator;
 mod growth;
+mod http;
 mod load;
 mod poker;
 mod postgres;
@@ -62,6 +63,11 @@ fn run_ledger(options: &BenchOptions) -> anyhow::Result<()> {
 fn run_reading(options: &BenchOptions, entries: Option<u64>) -> anyhow::Result<()> {
     let entries = entries.unwrap_or(if options.quick { 300_000 } else { 10_000_000 });
     in_folder(options, |folder| reading::measure(folder, entries))?.print(options.json)
+}
+
+/// Runs the benchmark of the Funds API and prints its report.
+fn run_http(options: &BenchOptions) -> anyhow::Result<()> {
+    in_folder(options, |folder| http::measure(folder, options.quick))?.print(options.json)
 }
 
 /// Measures in a temporary folder, and removes it.

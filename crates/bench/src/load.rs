@@ -5,16 +5,25 @@
 
 use std::{
     collections::VecDeque,
-    sync::atomic::Ordering,
+    sync::atomic::{AtomicU64, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
 use bankroll_ledger::Request;
-use bankroll_store::Reader;
+use bankroll_store::{Ledger, Reader};
 use futures_util::future::try_join_all;
 
 use super::seats::Seats;
+
+/// Books, and an endless row of transfers for them.
+pub(super) trait LoadSource: Sync {
+    fn ledger(&self) -> &Ledger;
+    /// The number of the next transfer.
+    fn next(&self) -> &AtomicU64;
+    /// Transfer number `number`: always the same request, so that it can be sent again.
+    fn transfer(&self, number: u64, random_key: bool) -> Request;
+}
 
 /// How the load is divided into calls.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +86,8 @@ pub(super) const HISTORY: u64 = 300_000;
 const THREADS: usize = 2;
 
 /// Sends calls for this time, and waits for the last answers.
-pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<LoadRun> {
-    let reader = Reader::open(seats.ledger.location())?;
+pub(super) fn run(seats: &impl LoadSource, shape: Shape, keys: Keys, time: Duration) -> anyhow::Result<LoadRun> {
+    let reader = Reader::open(seats.ledger().location())?;
     let before = reader.head()?;
     let start = Instant::now();
     let calls = thread::scope(|scope| -> anyhow::Result<Vec<Duration>> {
@@ -103,13 +112,19 @@ pub(super) fn run(seats: &Seats, shape: Shape, keys: Keys, time: Duration) -> an
     Ok(summary(calls, transfers, took, usize::try_from((after.seq.0 - before.seq.0) / batches)?))
 }
 
-async fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed: u64) -> anyhow::Result<Vec<Duration>> {
+async fn call_until(
+    seats: &impl LoadSource,
+    shape: Shape,
+    keys: Keys,
+    end: Instant,
+    seed: u64,
+) -> anyhow::Result<Vec<Duration>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut took, mut on_their_way) = (Vec::new(), VecDeque::new());
     loop {
         while on_their_way.len() < shape.in_flight && Instant::now() < end {
             let requests = next_call(seats, shape.per_call, keys, &mut random);
-            on_their_way.push_back((Instant::now(), seats.ledger.submit(requests)?));
+            on_their_way.push_back((Instant::now(), seats.ledger().submit(requests)?));
         }
         let Some((start, reply)) = on_their_way.pop_front() else { return Ok(took) };
         for answer in reply.await? {
@@ -120,11 +135,11 @@ async fn call_until(seats: &Seats, shape: Shape, keys: Keys, end: Instant, seed:
     }
 }
 
-fn next_call(seats: &Seats, count: usize, keys: Keys, random: &mut fastrand::Rng) -> Vec<Request> {
+fn next_call(seats: &impl LoadSource, count: usize, keys: Keys, random: &mut fastrand::Rng) -> Vec<Request> {
     if keys == Keys::Replay {
         return (0..count).map(|_| seats.transfer(random.u64(..HISTORY), false)).collect();
     }
-    let first = seats.next.fetch_add(count as u64, Ordering::SeqCst);
+    let first = seats.next().fetch_add(count as u64, Ordering::SeqCst);
     (first..first + count as u64).map(|number| seats.transfer(number, keys == Keys::Random)).collect()
 }
 
@@ -157,7 +172,7 @@ pub(super) fn paced(seats: &Seats, per_s: u32, time: Duration) -> anyhow::Result
     Ok(summary(late, sent, start.elapsed(), 1))
 }
 
-fn summary(mut calls: Vec<Duration>, transfers: usize, took: Duration, mean_batch: usize) -> LoadRun {
+pub(super) fn summary(mut calls: Vec<Duration>, transfers: usize, took: Duration, mean_batch: usize) -> LoadRun {
     calls.sort_unstable();
     let percentile = |percent: usize| calls.get(calls.len() * percent / 100).copied().unwrap_or_default();
     let per_s = transfers as f64 / took.as_secs_f64();

@@ -19,7 +19,7 @@ use bankroll_terminal::{self as terminal, counted, table, thousands};
 use serde::Serialize;
 
 use super::{
-    load::{self, LoadRun},
+    load::{self, LoadRun, LoadSource},
     log,
     seats::Seats,
 };

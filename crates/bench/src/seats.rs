@@ -13,7 +13,7 @@ use bankroll_ledger::{
 };
 use bankroll_store::{Audit, Ledger, LedgerOptions, Location, Reader};
 
-use super::load::Shape;
+use super::load::{LoadSource, Shape};
 
 /// Enough for any run: a trillion times the largest transfer.
 const STACK: u128 = 1_000_000_000_000_000_000_000_000_000_000;
@@ -80,20 +80,6 @@ impl Seats {
         Ok(AccountName { scope: Scope::Server(self.server.clone()), kind, asset, owner: Some(owner.parse()?) })
     }
 
-    /// Transfer number `number`: always the same request, so that it can be sent again.
-    pub fn transfer(&self, number: u64, random_key: bool) -> Request {
-        let mut random = fastrand::Rng::with_seed(number);
-        let count = self.active;
-        let from = if self.hot { 0 } else { random.usize(..count) };
-        let to = (from + 1 + random.usize(..count - 1)) % count;
-        let amount = Amount::new(1 + random.u128(..1_000_000_000_000_000_000));
-        let leg = Leg::Move { from: self.accounts[from], to: self.accounts[to], amount };
-        // A UUIDv7 begins with the time; a random key with anything. The other half makes each key unique.
-        let (first, second) = if random_key { (random.u64(..), number) } else { (number, random.u64(..)) };
-        let key = hex([first, second]);
-        self.request(Principal::Tables, Namespace::Tables, key, vec![leg])
-    }
-
     /// Transfers of the past, with ordered keys, numbered from 0: what replays are taken from.
     pub fn remember(&self, count: u64) -> anyhow::Result<()> {
         let first = self.next.fetch_add(count, Ordering::SeqCst);
@@ -130,32 +116,63 @@ impl Seats {
         }
     }
 
-    /// Waits until the statement index has caught up, so that it does not run during the next measurement.
     pub fn settle(&self) -> anyhow::Result<()> {
-        let reader = Reader::open(self.ledger.location())?;
-        loop {
-            let state = reader.index_state()?;
-            if state.covered == state.last {
-                return Ok(());
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        settle(&self.ledger)
     }
 
-    /// A measurement of unsound books is worthless.
     pub fn close_and_audit(self) -> anyhow::Result<()> {
-        let location = self.ledger.location().clone();
-        self.ledger.close();
-        Audit::new(Reader::open(&location)?).run(|_| {}).context("the books are not sound after the run")?;
-        if let Location::Folder(folder) = location {
-            std::fs::remove_dir_all(folder)?;
-        }
-        Ok(())
+        close_and_audit(self.ledger)
     }
 }
 
+impl LoadSource for Seats {
+    fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn next(&self) -> &AtomicU64 {
+        &self.next
+    }
+
+    fn transfer(&self, number: u64, random_key: bool) -> Request {
+        let mut random = fastrand::Rng::with_seed(number);
+        let count = self.active;
+        let from = if self.hot { 0 } else { random.usize(..count) };
+        let to = (from + 1 + random.usize(..count - 1)) % count;
+        let amount = Amount::new(1 + random.u128(..1_000_000_000_000_000_000));
+        let leg = Leg::Move { from: self.accounts[from], to: self.accounts[to], amount };
+        // A UUIDv7 begins with the time; a random key with anything. The other half makes each key unique.
+        let (first, second) = if random_key { (random.u64(..), number) } else { (number, random.u64(..)) };
+        let key = hex([first, second]);
+        self.request(Principal::Tables, Namespace::Tables, key, vec![leg])
+    }
+}
+
+/// Waits until the statement index has caught up, so that it does not run during the next measurement.
+pub(super) fn settle(ledger: &Ledger) -> anyhow::Result<()> {
+    let reader = Reader::open(ledger.location())?;
+    loop {
+        let state = reader.index_state()?;
+        if state.covered == state.last {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// A measurement of unsound books is worthless.
+pub(super) fn close_and_audit(ledger: Ledger) -> anyhow::Result<()> {
+    let location = ledger.location().clone();
+    ledger.close();
+    Audit::new(Reader::open(&location)?).run(|_| {}).context("the books are not sound after the run")?;
+    if let Location::Folder(folder) = location {
+        std::fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
 /// Thirty-two digits, quickly: the load shares its cores with the measured books.
-fn hex(halves: [u64; 2]) -> String {
+pub(super) fn hex(halves: [u64; 2]) -> String {
     let digit = |nibble: u64| char::from(b"0123456789abcdef"[(nibble & 15) as usize]);
     let digits = |half: u64| (0..16).rev().map(move |place| digit(half >> (4 * place)));
     let mut text = String::with_capacity(32);

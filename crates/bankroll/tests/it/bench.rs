@@ -35,6 +35,24 @@ fn the_proofs_of_a_hand_are_measured_on_three_curves_and_the_evaluator_against_a
 }
 
 #[test]
+fn transfers_over_http_are_measured_with_both_parts_of_their_cost_and_leave_nothing_behind() {
+    let folder = folder();
+    let report = run(folder.path(), &["bench", "http", "--quick", "--json"]).json();
+    let rows = report["rows"].as_array().unwrap();
+    let shapes: Vec<_> = rows.iter().map(|row| row["shape"].as_str().unwrap()).collect();
+    assert_eq!(shapes, ["64x1", "32x100", "4x8000"]);
+    for row in rows {
+        let fields: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(fields.len(), 6, "{row}");
+        for field in ["per_s", "p50_ms", "p99_ms", "noop_per_s", "ledger_per_s"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+        }
+    }
+    assert!(report["token_check_us"].as_f64().unwrap() > 0.0, "{report}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the books are removed");
+}
+
+#[test]
 fn an_unreachable_server_is_reported_before_anything_is_measured() {
     for (address, why) in [
         ("postgres://nobody@127.0.0.1:1/books", "cannot connect to Postgres"),

@@ -67,6 +67,7 @@ fn every_command_has_an_example_and_json() {
         "config check",
         "bench",
         "bench ledger",
+        "bench http",
         "bench poker",
         "bench reading",
         "hand",
@@ -132,7 +133,11 @@ fn no_help_is_wider_than_the_terminal_or_broken_by_it() {
 
 #[test]
 fn a_benchmark_shows_its_own_examples() {
-    for (command, others) in [("ledger", ["poker", "reading"]), ("poker", ["ledger", "reading"])] {
+    for (command, others) in [
+        ("ledger", ["http", "poker", "reading"]),
+        ("http", ["ledger", "poker", "reading"]),
+        ("poker", ["http", "ledger", "reading"]),
+    ] {
         let help = run(folder().path(), &["bench", command, "--help"]).ok();
         assert!(others.iter().all(|other| !help.contains(&format!("bench {other}"))), "{help}");
     }

@@ -25,6 +25,7 @@ pub const ROWS: &[Row] = &[
     Row("nodes init --dir readonly", 1, "Permission denied"),
     Row("demo --dir readonly/demo --exit", 1, "Permission denied"),
     Row("bench ledger --quick --dir readonly", 1, "Permission denied"),
+    Row("bench http --quick --dir readonly", 1, "Permission denied"),
     Row("accounts list --dir locked", 2, "Permission denied"),
     Row("audit --dir locked-books", 1, "cannot read the books in locked-books"),
     Row("receipt check locked.json", 1, "cannot read locked.json"),
