@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
     Row(
         "keys generate --dir new --mnemonic-file secret --password-file secret",
         2,
-        "cannot use the words in secret: not a mnemonic of BIP-39: 12, 15, 18, 21 or 24 English words, the last of which is a checksum",
+        "not a mnemonic of BIP-39: 12, 15, 18, 21 or 24 English words, the last of which is a checksum",
     ),
     Row("keys xpub --dir empty --password-file secret", 3, "there is no seed file empty/seed.json"),
     Row("keys xpub --dir file --password-file secret", 2, "file is a file; --dir names the signer's folder"),
