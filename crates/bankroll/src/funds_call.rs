@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bankroll_roles::{
-    AuthKey, OWNER_KEY_FILE,
+    AuthKey, AuthKeyError, OWNER_KEY_FILE,
     requests::{FundsCall, FundsCallError, FundsClient},
 };
 use bankroll_terminal::NotFound;
@@ -33,20 +33,21 @@ pub struct RetryArgs {
 
 impl OwnerArgs {
     pub fn connect(&self) -> anyhow::Result<FundsClient> {
-        // First: a folder without books is a wrong folder, not a missing key.
-        self.location.reader()?;
         let path = self.key.clone().unwrap_or_else(|| self.location.base().join(OWNER_KEY_FILE));
-        if self.key.is_none() && !path.exists() {
-            let what = format!("the owner's key is not in {}; name its file: --key FILE", path.display());
-            return Err(NotFound(what).into());
-        }
-        connect(&self.location, &path)
+        connect(&self.location, &path).map_err(|error| match error.downcast_ref() {
+            // `init` makes it, and not `keys auth`, which the other message names.
+            Some(AuthKeyError::Missing { .. }) if self.key.is_none() => {
+                NotFound(format!("the owner's key is not in {}; name its file: --key FILE", path.display())).into()
+            }
+            _ => error,
+        })
     }
 }
 
 /// A client that signs with the key in this file.
 pub fn connect(location: &LocationArgs, key: &Path) -> anyhow::Result<FundsClient> {
     let loaded = location.load()?;
+    // First: a folder without books is a wrong folder, not a missing key.
     location.reader()?;
     Ok(FundsClient::connect(&loaded, AuthKey::read(key)?)?)
 }

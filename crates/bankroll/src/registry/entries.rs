@@ -88,7 +88,7 @@ pub struct CustodyKeyAddArgs {
     #[arg(value_name = "ID")]
     id: Name,
     /// The extended public key of an account
-    #[arg(long, value_name = "XPUB", required_unless_present = "address", conflicts_with = "address", value_parser = xpub)]
+    #[arg(long, value_name = "XPUB", required_unless_present = "address", value_parser = xpub)]
     xpub: Option<ExtendedPublicKey>,
     /// The address of a single key
     #[arg(long, value_name = "ADDRESS")]
