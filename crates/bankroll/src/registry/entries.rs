@@ -86,7 +86,7 @@ Examples:
 pub struct CustodyKeyAddArgs {
     /// Its name
     #[arg(value_name = "ID")]
-    id: Name,
+    name: Name,
     /// The extended public key of an account
     #[arg(long, value_name = "XPUB", required_unless_present = "address", value_parser = xpub)]
     xpub: Option<ExtendedPublicKey>,
@@ -192,7 +192,7 @@ new_entry!(WalletAddArgs, |of| json!({
     "name": of.name, "chain": of.chain, "address": of.address, "role": of.role,
 }));
 new_entry!(CustodyKeyAddArgs, |of| json!({
-    "id": of.id, "xpub": of.xpub.as_ref().map(ToString::to_string), "address": of.address,
+    "id": of.name, "xpub": of.xpub.as_ref().map(ToString::to_string), "address": of.address,
 }));
 new_entry!(ServerKeyAddArgs, |of| json!({
     "address": of.address, "server": of.server, "chain": of.chain, "asset": of.asset,
