@@ -52,6 +52,9 @@ pub struct AssetAddArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "bankroll registry wallets add <NAME> --chain <CHAIN> --address <ADDRESS>\n        --role <ROLE> [OPTIONS]"
+)]
 #[command(after_help = "\
 Examples:
   bankroll registry wallets add hot-2 --chain eip155:1 --role hot \\
@@ -100,6 +103,9 @@ pub struct CustodyKeyAddArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll registry server-keys add <ADDRESS> --server <NAME>\n        \
+    --chain <CHAIN> --asset <N> --custody-key <ID> --buy-in-min <UNITS>\n        \
+    --buy-in-max <UNITS> --developer-bps-max <BPS> --world-bps-max <BPS>\n        [OPTIONS]")]
 #[command(after_help = "\
 Examples:
   bankroll registry server-keys add --server arena --dir casino \\

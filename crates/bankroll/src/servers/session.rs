@@ -15,6 +15,9 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll servers register <NAME> --key <FILE> --buy-in <UNITS>\n        \
+    --developer-bps <BPS> --world-bps <BPS> --mass-per-coin <MASS>\n        \
+    --payout-address <ADDRESS> --developer <ADDRESS> [OPTIONS]")]
 #[command(after_help = "\
 Examples:
   bankroll servers register arena --key arena.key --dir casino \\
