@@ -6,8 +6,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
-    help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, search, serve, signer, statement,
-    withdrawals,
+    help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search, serve, servers, signer,
+    statement, transfer, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -72,6 +72,12 @@ pub enum Command {
     MigrateBooks(migrate_books::MigrateBooksArgs),
     /// Make everything again that follows from the journal, after a page was damaged
     Rebuild(rebuild::RebuildArgs),
+    /// Show and change the chains, assets, wallets and keys of a deployment
+    #[command(subcommand, after_help = registry::EXAMPLES)]
+    Registry(registry::RegistryCommand),
+    /// Show, pause and register game servers, and open their sessions
+    #[command(subcommand, after_help = servers::EXAMPLES)]
+    Servers(servers::ServersCommand),
     /// Open accounts for players
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),
@@ -88,6 +94,8 @@ pub enum Command {
     /// Show payouts: waiting, sent, in a block, paid, failed
     #[command(subcommand, after_help = withdrawals::EXAMPLES)]
     Withdrawals(withdrawals::WithdrawalsCommand),
+    /// Move money between two accounts of a game server, as that server
+    Transfer(transfer::TransferArgs),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
     /// Tell the story of a wallet, a transaction, a deposit, a payout or a key

@@ -3,7 +3,12 @@
 use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
-use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::WithdrawalRequestError};
+use bankroll_roles::{
+    AuthKeyError,
+    audit::HeadMissing,
+    config::ConfigError,
+    requests::{FundsCallError, WithdrawalRequestError},
+};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -22,6 +27,12 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             AuthKeyError::Malformed { .. } | AuthKeyError::Exposed { .. } => Some(Exit::Usage),
             AuthKeyError::Exists { .. } | AuthKeyError::Io { .. } => Some(Exit::Failed),
         }
+    } else if let Some(FundsCallError::Refused(refusal)) = cause.downcast_ref() {
+        Some(match refusal.status {
+            404 => Exit::NotFound,
+            400 | 413 | 415 => Exit::Usage,
+            _ => Exit::Failed,
+        })
     } else if cause.is::<HeadMissing>() {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {

@@ -16,6 +16,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod export;
+mod funds_call;
 mod hand;
 mod help_layout;
 mod init;
@@ -27,12 +28,15 @@ mod nodes;
 mod players;
 mod rebuild;
 mod receipt;
+mod registry;
 mod search;
 mod secret_file;
 mod serve;
+mod servers;
 mod signer;
 mod stage_bar;
 mod statement;
+mod transfer;
 mod wait;
 mod wallet_name;
 mod withdrawals;
@@ -64,12 +68,15 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Init(args) => init::run(&args, json),
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Rebuild(args) => rebuild::run(&args, json),
+        Command::Registry(command) => registry::run(&command, json),
+        Command::Servers(command) => servers::run(&command, json),
         Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),
         Command::Deposits(command) => deposits::run(&command, json),
         Command::Withdrawals(command) => withdrawals::run(&command, json),
+        Command::Transfer(args) => transfer::run(&args, json),
         Command::Search(args) => search::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),

@@ -57,11 +57,11 @@ fn every_record_of_the_journal_is_accounted_for() {
     let (_folder, report) = demo_folder();
     let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
     assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
-    // One asset, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout
+    // One asset, the seed of the registry, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout
     // settled.
     let accounts = report["accounts"].as_u64().unwrap();
     let applied = report["transfers"].as_u64().unwrap() + 1 + report["withdrawals_paid"].as_u64().unwrap();
-    let expected = 1 + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
+    let expected = 2 + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
     assert_eq!(report["audit"]["rows"], expected, "{report}");
     assert_eq!(accounts, OWN_ACCOUNTS + 3 * 40);
 }

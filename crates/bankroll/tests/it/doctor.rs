@@ -123,7 +123,7 @@ fn a_file_that_is_no_database_is_red() {
     fs::write(folder.path().join("bankroll-demo/books.db"), "a letter to my bank, of some length. ".repeat(100))
         .unwrap();
     let (code, report) = doctor(folder.path(), &[]);
-    assert_eq!(code, 1);
+    assert_eq!(code, 4);
     check_red(&report, "books", "not a database");
 }
 

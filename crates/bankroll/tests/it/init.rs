@@ -141,6 +141,6 @@ fn the_owners_key_is_made_once_and_only_this_user_can_read_it() {
     fs::create_dir(folder.path().join("third")).unwrap();
     fs::copy(&path, folder.path().join("third/owner.key")).unwrap();
     fs::write(folder.path().join("third/owner.key"), "correct horse").unwrap();
-    run(folder.path(), &["init", "--dir", "third"]).fails(1, &["third/owner.key is not 0x and 64 hexadecimal digits"]);
+    run(folder.path(), &["init", "--dir", "third"]).fails(2, &["third/owner.key is not 0x and 64 hexadecimal digits"]);
     assert!(!folder.path().join("third/books.db").exists());
 }

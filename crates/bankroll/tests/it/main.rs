@@ -30,6 +30,7 @@ mod read_only;
 mod reading;
 mod rebuild;
 mod receipt;
+mod registry_commands;
 mod requests;
 mod running;
 mod scrub;

@@ -1,8 +1,10 @@
-//! What callers ask of the books: opening a player, requesting a payout. Commands use it now, the HTTP API will.
+//! What commands ask of the books: opening a player, requesting a payout, and every request of the Funds API.
 //!
 //! | file | what it knows |
 //! | --- | --- |
 //! | `books_client` | the way to the books: through the node that holds them, or directly if none does |
+//! | `funds_client` | requests of the Funds API, signed with a key, over that way |
+//! | `funds_messages` | registering a game server and opening a session |
 //! | `players` | a player's accounts, and what one place in the game costs |
 //! | `withdrawals` | a payout from a player's funds |
 //!
@@ -10,6 +12,8 @@
 //! the same id, has one effect. The ledger decides everything: these functions only build requests.
 
 mod books_client;
+mod funds_client;
+mod funds_messages;
 mod players;
 mod withdrawals;
 
@@ -17,6 +21,8 @@ use bankroll_ledger::{AccountKind, AccountName, AssetId, Scope};
 use bankroll_orders::Address;
 
 pub use books_client::{BooksClient, ClientError};
+pub use funds_client::{FundsCall, FundsCallError, FundsClient, FundsRefusal};
+pub use funds_messages::{RegistrationOrder, SessionSubject};
 pub use players::{OpenedPlayer, open_player};
 pub use withdrawals::{PayoutOrder, RequestedPayout, WithdrawalRequestError, request_payout};
 

@@ -13,6 +13,7 @@ mod arguments;
 mod configuration;
 mod coverage;
 mod files;
+mod funds;
 mod payments;
 mod permissions;
 mod places;
@@ -25,8 +26,16 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 7] =
-    [arguments::ROWS, configuration::ROWS, files::ROWS, payments::ROWS, places::ROWS, reading::ROWS, signers::ROWS];
+const TABLES: [&[Row]; 8] = [
+    arguments::ROWS,
+    configuration::ROWS,
+    files::ROWS,
+    funds::ROWS,
+    payments::ROWS,
+    places::ROWS,
+    reading::ROWS,
+    signers::ROWS,
+];
 
 /// Runs all rows, and reports all that fail.
 #[track_caller]
@@ -69,4 +78,9 @@ fn wrong_input_to_the_signer_is_refused() {
 #[test]
 fn wrong_requests_about_players_and_payments_are_refused() {
     check(payments::ROWS);
+}
+
+#[test]
+fn wrong_requests_of_the_funds_api_are_refused() {
+    check(funds::ROWS);
 }

@@ -148,6 +148,7 @@ fn serve(casino: &Path, chain: &Served) -> Running {
         "chain.id=31337".to_owned(),
         "chain.confirmations=2".to_owned(),
         "chain.poll_ms=10".to_owned(),
+        "chain.sender_proof=account".to_owned(),
         format!("chain.rpc={url}"),
         format!("chain.genesis={genesis}"),
         format!("chain.wallet={WALLET}"),
