@@ -101,6 +101,8 @@ pub struct FrontConfig {
     pub drain_timeout: Duration,
     pub rate_per_address: Option<RateLimit>,
     pub rate_per_session: Option<RateLimit>,
+    /// For one network, at the operations that need no proof and write into the books: registering and signing in.
+    pub rate_public: Option<RateLimit>,
     /// Threads of the front's runtime.
     pub threads: usize,
     pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
@@ -129,6 +131,7 @@ impl FrontConfig {
             drain_timeout: Duration::from_secs(10),
             rate_per_address: Some(RateLimit { per_second: 2_000, burst: 4_000 }),
             rate_per_session: Some(RateLimit { per_second: 1_000, burst: 2_000 }),
+            rate_public: Some(RateLimit { per_second: 5, burst: 20 }),
             threads: 2,
             checks: Arc::new(Vec::new),
             gauges: Arc::new(Vec::new),

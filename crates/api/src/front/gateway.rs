@@ -29,6 +29,8 @@ use crate::{
 
 /// The most bytes of a request id.
 const ID_MAX: usize = 64;
+/// What anybody may post. Each of these costs the books a signature check or a commit, so they have a low rate.
+const PUBLIC: [&str; 4] = ["/v1/register", "/v1/sessions", "/v1/sign-in/nonce", "/v1/sign-in"];
 
 pub(super) struct Gateway {
     config: FrontConfig,
@@ -38,6 +40,7 @@ pub(super) struct Gateway {
     bodies: Bodies,
     per_address: Option<RateLimiter>,
     per_session: Option<RateLimiter>,
+    public: Option<RateLimiter>,
     ids: RandomState,
     requests: AtomicU64,
 }
@@ -49,6 +52,7 @@ impl Gateway {
             bodies: Bodies::new(&config),
             per_address: limiter(config.rate_per_address),
             per_session: limiter(config.rate_per_session),
+            public: limiter(config.rate_public),
             ids: RandomState::new(),
             requests: AtomicU64::new(0),
             config,
@@ -105,7 +109,7 @@ impl Gateway {
         if parts.uri.path() == "/livez" {
             return Ok(self.local_answer(parts).await);
         }
-        self.check_rate(self.address(peer, &parts.headers), &parts.headers)?;
+        self.check_rate(self.address(peer, &parts.headers), &parts)?;
         if local_pages::is_local(parts.uri.path()) {
             return Ok(self.local_answer(parts).await);
         }
@@ -146,12 +150,16 @@ impl Gateway {
         }
     }
 
-    fn check_rate(&self, address: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    fn check_rate(&self, address: IpAddr, parts: &Parts) -> Result<(), ApiError> {
         let limited = |seconds| ApiError::new(ErrorCode::RateLimited).after(seconds);
         if let Some(limiter) = &self.per_address {
             limiter.take(&network(address)).map_err(limited)?;
         }
-        match (&self.per_session, headers.get(header::AUTHORIZATION)) {
+        let is_public = parts.method == Method::POST && PUBLIC.contains(&parts.uri.path());
+        if let Some(limiter) = self.public.as_ref().filter(|_| is_public) {
+            limiter.take(&network(address)).map_err(limited)?;
+        }
+        match (&self.per_session, parts.headers.get(header::AUTHORIZATION)) {
             (Some(limiter), Some(token)) => limiter.take(&token.as_bytes()).map_err(limited),
             _ => Ok(()),
         }

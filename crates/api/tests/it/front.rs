@@ -10,13 +10,18 @@ use std::{
 use bankroll_api::front::{
     FrontBackend, FrontConfig, FrontHandle, MetricGauge, RateLimit, ReadyCheck, RelayCall, answer, serve,
 };
-use bankroll_nodes::CallError;
+use bankroll_nodes::{CallError, CallRefusal, PrincipalClaim};
 use serde_json::{Value, json};
 
 use crate::world::{World, funds_of};
 
 fn config() -> FrontConfig {
-    FrontConfig { rate_per_address: None, rate_per_session: None, ..FrontConfig::new("127.0.0.1:0".parse().unwrap()) }
+    FrontConfig {
+        rate_per_address: None,
+        rate_per_session: None,
+        rate_public: None,
+        ..FrontConfig::new("127.0.0.1:0".parse().unwrap())
+    }
 }
 
 fn start(world: &World, config: FrontConfig) -> FrontHandle {
@@ -263,6 +268,23 @@ fn a_caller_that_sends_too_much_is_throttled() {
 }
 
 #[test]
+fn signing_in_has_a_low_rate_of_its_own() {
+    let world = World::new();
+    let front = start(&world, FrontConfig { rate_public: Some(RateLimit { per_second: 1, burst: 2 }), ..config() });
+    let mut client = Client::new(front.address());
+    let mut statuses =
+        |path: &str| -> Vec<u16> { (0..6).map(|_| client.send(&format!("POST {path} HTTP/1.1"), "").status).collect() };
+    let limited = |statuses: &[u16]| statuses.iter().filter(|status| **status == 429).count();
+    let nonces = statuses("/v1/sign-in/nonce");
+    assert!(limited(&nonces) >= 2 && nonces[0] != 429, "{nonces:?}");
+    for path in ["/v1/register", "/v1/sessions", "/v1/sign-in"] {
+        let together = statuses(path);
+        assert!(limited(&together) >= 2, "one limit for all of them, {path}: {together:?}");
+    }
+    assert_eq!(limited(&statuses("/v1/servers/arena/transfer")), 0, "another operation");
+}
+
+#[test]
 fn only_configured_origins_may_call_from_a_browser() {
     let world = World::new();
     let front = start(&world, FrontConfig { cors_origins: vec!["https://play.example".into()], ..config() });
@@ -298,6 +320,26 @@ fn a_front_elsewhere_relays_the_raw_request() {
         (lost.status, &lost.json()["code"], &lost.json()["retriable"]),
         (503, &json!("outcome_unknown"), &json!(true))
     );
+}
+
+#[test]
+fn what_waiting_does_not_help_is_not_called_unavailable() {
+    let world = World::new();
+    let cases = [
+        (CallError::Refused(CallRefusal::TooLong), 413, "body_too_large"),
+        (CallError::ReplyTooLong, 500, "response_too_large"),
+        (CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Relay)), 500, "internal"),
+    ];
+    for (error, status, code) in cases {
+        let failing: RelayCall = Arc::new(move |_| {
+            let error = error.clone();
+            Box::pin(async { Err(error) })
+        });
+        let front = serve(config(), FrontBackend::Relay(failing)).unwrap();
+        let answer = Client::new(front.address()).send(&pellets(&world, "k"), r#"{"amount": "1"}"#);
+        let body = answer.json();
+        assert_eq!((answer.status, &body["code"], &body["retriable"]), (status, &json!(code), &json!(false)));
+    }
 }
 
 #[test]
