@@ -22,6 +22,15 @@ pub struct RelayedRequest {
     pub body: Vec<u8>,
 }
 
+impl RelayedRequest {
+    /// Whether a second delivery is answered as the first one: a read, or a change with an idempotency key.
+    #[must_use]
+    pub fn may_be_repeated(&self) -> bool {
+        let has_key = || self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("idempotency-key"));
+        self.method == "GET" || has_key()
+    }
+}
+
 /// The response of the books to one [`RelayedRequest`].
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayedResponse {
@@ -34,7 +43,8 @@ pub struct RelayedResponse {
 
 /// Answers relayed requests in the process that holds the books.
 ///
-/// The same request may arrive again when its first response was lost: the handler must return the same answer.
+/// A request that may be repeated arrives again when its first response was lost: the handler must return the same
+/// answer.
 pub type RelayHandler =
     Arc<dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = RelayedResponse> + Send>> + Send + Sync>;
 

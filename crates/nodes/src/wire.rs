@@ -99,6 +99,9 @@ pub enum CallRefusal {
     /// It may have happened.
     #[error("the outcome is unknown")]
     Unknown,
+    /// It happened, and would be answered with the same reply again: the reply does not fit one frame.
+    #[error("the reply is too long: at most {FRAME_MAX} bytes and {RELAYED_HEADERS_MAX} headers")]
+    ReplyTooLong,
 }
 
 /// How a peer violated the protocol.

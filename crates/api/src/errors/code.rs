@@ -189,6 +189,9 @@ error_codes! {
     OutcomeUnknown, "outcome_unknown", SERVICE_UNAVAILABLE, true, "It is not known whether the request took effect",
         "It may have taken effect, or may still do so. Send the same request with the same key: the answer then says \
          what happened, and nothing happens twice.";
+    ResponseTooLarge, "response_too_large", INTERNAL_SERVER_ERROR, false, "The answer is too large to be delivered",
+        "The books have decided the request, but the answer does not fit between two nodes of the service. A change has \
+         taken effect: read the accounts, and divide the next batch. Ask for a shorter page of a list.";
     BooksDamaged, "books_damaged", SERVICE_UNAVAILABLE, false, "The books are damaged",
         "The service does not answer from books that are not what it has written. The operator runs `bankroll doctor`.";
     Internal, "internal", INTERNAL_SERVER_ERROR, false, "The service has an error",

@@ -5,6 +5,8 @@ use std::{fmt, future::Future, net::SocketAddr, path::PathBuf, pin::Pin, sync::A
 use axum::Router;
 use bankroll_nodes::{CallError, RelayedRequest, RelayedResponse};
 
+use crate::input::BODY_MAX;
+
 /// The way to the holder of the books.
 pub type RelayCall = Arc<
     dyn Fn(RelayedRequest) -> Pin<Box<dyn Future<Output = Result<RelayedResponse, CallError>> + Send>> + Send + Sync,
@@ -80,16 +82,27 @@ pub struct FrontConfig {
     pub behind_proxy: bool,
     /// Origins of web pages that may call, exactly as browsers send them.
     pub cors_origins: Vec<String>,
+    /// One network has at most an eighth of them, unless a proxy is in front.
     pub connections_max: usize,
+    /// The most bytes of a body; only a batch with a proof may be longer.
+    pub body_max: usize,
+    /// The most bytes of all bodies that are in memory, from their first byte to their answer.
+    pub bodies_max: usize,
     /// For a handshake, for the head of a request, and for an idle connection.
     pub head_timeout: Duration,
     pub body_timeout: Duration,
+    /// For a caller that takes nothing of its answer.
+    pub write_timeout: Duration,
+    /// How long a connection that must close may take for it.
+    pub close_timeout: Duration,
     /// For an answer of the books.
     pub answer_timeout: Duration,
     /// How long a drain waits for requests in flight.
     pub drain_timeout: Duration,
     pub rate_per_address: Option<RateLimit>,
     pub rate_per_session: Option<RateLimit>,
+    /// For one network, at the operations that need no proof and write into the books: registering and signing in.
+    pub rate_public: Option<RateLimit>,
     /// Threads of the front's runtime.
     pub threads: usize,
     pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
@@ -108,12 +121,17 @@ impl FrontConfig {
             behind_proxy: false,
             cors_origins: Vec::new(),
             connections_max: 1_024,
+            body_max: BODY_MAX,
+            bodies_max: 256 << 20,
             head_timeout: Duration::from_secs(15),
             body_timeout: Duration::from_secs(20),
+            write_timeout: Duration::from_secs(20),
+            close_timeout: Duration::from_secs(5),
             answer_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
             rate_per_address: Some(RateLimit { per_second: 2_000, burst: 4_000 }),
             rate_per_session: Some(RateLimit { per_second: 1_000, burst: 2_000 }),
+            rate_public: Some(RateLimit { per_second: 5, burst: 20 }),
             threads: 2,
             checks: Arc::new(Vec::new),
             gauges: Arc::new(Vec::new),

@@ -1,7 +1,10 @@
 //! Places for connections, and which one gives way when all are taken.
+//!
+//! A connection that gives way has [`super::FrontConfig::close_timeout`] to end. Until then it counts as closing, and
+//! there are at most as many closing connections as places: the oldest of them is dropped at once.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -16,6 +19,8 @@ const BUSY: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
+    /// The most that one network has.
+    per_network: usize,
     places: Mutex<Places>,
     /// Counts up with each change from busy to idle: its order is the order of idleness.
     clock: AtomicU64,
@@ -25,39 +30,51 @@ pub(super) struct Connections {
 struct Places {
     last: u64,
     open: HashMap<u64, Arc<ConnectionState>>,
+    /// Connections that gave way and have not ended yet, the oldest first.
+    closing: VecDeque<(u64, Arc<ConnectionState>)>,
 }
 
 #[derive(Debug)]
 pub(super) struct ConnectionState {
+    network: u64,
     idle_since: AtomicU64,
     /// Signalled when this connection must end as soon as it is idle.
     pub close: Notify,
+    /// Signalled when this connection must end now.
+    pub drop_now: Notify,
+}
+
+impl ConnectionState {
+    pub fn is_busy(&self) -> bool {
+        self.idle_since.load(Ordering::SeqCst) == BUSY
+    }
 }
 
 impl Connections {
-    pub fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most: most.max(1), places: Mutex::default(), clock: AtomicU64::new(0) })
+    pub fn new(most: usize, per_network: usize) -> Arc<Self> {
+        let (most, per_network) = (most.max(1), per_network.max(1));
+        Arc::new(Self { most, per_network, places: Mutex::default(), clock: AtomicU64::new(0) })
     }
 
-    /// A place for a new connection. If all are taken, the longest idle connection gives way; `None` if every one is
-    /// answering a request.
-    pub fn enter(self: &Arc<Self>) -> Option<Connection> {
+    /// A place for a new connection. If all are taken, or all of its network, the longest idle of them gives way;
+    /// `None` if every one is answering a request.
+    pub fn enter(self: &Arc<Self>, network: u64) -> Option<Connection> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if places.open.len() >= self.most {
-            let idle_since = |state: &ConnectionState| state.idle_since.load(Ordering::SeqCst);
-            let (number, since) = places
-                .open
-                .iter()
-                .map(|(number, state)| (*number, idle_since(state)))
-                .min_by_key(|(_, since)| *since)?;
-            if since == BUSY {
-                return None;
-            }
-            places.open.remove(&number)?.close.notify_one();
+        let is_neighbour = |state: &ConnectionState| state.network == network;
+        let neighbours = places.open.values().filter(|state| is_neighbour(state)).count();
+        if neighbours >= self.per_network {
+            places.evict(self.most, is_neighbour)?;
+        } else if places.open.len() >= self.most {
+            places.evict(self.most, |_| true)?;
         }
         places.last += 1;
         let number = places.last;
-        let state = Arc::new(ConnectionState { idle_since: AtomicU64::new(self.next()), close: Notify::new() });
+        let state = Arc::new(ConnectionState {
+            network,
+            idle_since: AtomicU64::new(self.next()),
+            close: Notify::new(),
+            drop_now: Notify::new(),
+        });
         places.open.insert(number, Arc::clone(&state));
         Some(Connection { number, state, all: Arc::clone(self) })
     }
@@ -72,8 +89,28 @@ impl Connections {
         self.places.lock().unwrap_or_else(PoisonError::into_inner).open.len()
     }
 
+    pub fn count_closing(&self) -> usize {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner).closing.len()
+    }
+
     fn next(&self) -> u64 {
         self.clock.fetch_add(1, Ordering::SeqCst)
+    }
+}
+
+impl Places {
+    fn evict(&mut self, closing_max: usize, among: impl Fn(&ConnectionState) -> bool) -> Option<()> {
+        let among = self.open.iter().filter(|(_, state)| among(state) && !state.is_busy());
+        let (number, _) = among.min_by_key(|(_, state)| state.idle_since.load(Ordering::SeqCst))?;
+        let number = *number;
+        let state = self.open.remove(&number)?;
+        state.close.notify_one();
+        self.closing.push_back((number, state));
+        if self.closing.len() > closing_max {
+            let (_, oldest) = self.closing.pop_front()?;
+            oldest.drop_now.notify_one();
+        }
+        Some(())
     }
 }
 
@@ -86,8 +123,16 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub fn set_busy(&self) {
-        self.state.idle_since.store(BUSY, Ordering::SeqCst);
+    /// From now on this connection gives way to no other. False if it gave way before: then it must start nothing,
+    /// because it is about to be dropped.
+    #[must_use]
+    pub fn set_busy(&self) -> bool {
+        let places = self.all.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = places.open.contains_key(&self.number);
+        if is_open {
+            self.state.idle_since.store(BUSY, Ordering::SeqCst);
+        }
+        is_open
     }
 
     pub fn set_idle(&self) {
@@ -97,7 +142,10 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.all.places.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.number);
+        let mut places = self.all.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if places.open.remove(&self.number).is_none() {
+            places.closing.retain(|(number, _)| *number != self.number);
+        }
     }
 }
 
@@ -107,18 +155,41 @@ mod tests {
 
     #[test]
     fn the_longest_idle_connection_gives_way_and_a_busy_one_never_does() {
-        let all = Connections::new(2);
-        let (first, second) = (all.enter().unwrap(), all.enter().unwrap());
-        first.set_busy();
-        let third = all.enter().expect("the second is idle");
+        let all = Connections::new(2, 2);
+        let (first, second) = (all.enter(1).unwrap(), all.enter(2).unwrap());
+        assert!(first.set_busy());
+        let third = all.enter(3).expect("the second is idle");
         assert!(!all.places.lock().unwrap().open.contains_key(&second.number));
-        third.set_busy();
-        assert!(all.enter().is_none(), "both are answering");
+        assert!(!second.set_busy(), "it gave way before it began to answer");
+        assert!(third.set_busy());
+        assert!(all.enter(4).is_none(), "both are answering");
         first.set_idle();
-        let fourth = all.enter().expect("the first is idle again");
+        let fourth = all.enter(4).expect("the first is idle again");
+        assert_eq!((all.count(), all.count_closing()), (2, 2));
         drop((second, first));
-        assert_eq!(all.count(), 2, "an evicted connection gives no place back twice");
+        assert_eq!((all.count(), all.count_closing()), (2, 0), "an evicted connection gives no place back twice");
         drop((third, fourth));
         assert_eq!(all.count(), 0);
+    }
+
+    #[test]
+    fn one_network_takes_only_its_own_share() {
+        let all = Connections::new(16, 2);
+        let mallory: Vec<Connection> = (0..2).map(|_| all.enter(666).unwrap()).collect();
+        assert!(mallory.iter().all(Connection::set_busy));
+        assert!(all.enter(666).is_none(), "its share is busy");
+        let alice = all.enter(1).expect("another network has places");
+        mallory[1].set_idle();
+        let third = all.enter(666).expect("its own idle connection gives way");
+        assert!(alice.set_busy() && !mallory[1].set_busy());
+        assert_eq!(all.count(), 3);
+        drop((third, mallory));
+    }
+
+    #[test]
+    fn connections_that_do_not_end_are_bounded() {
+        let all = Connections::new(2, 2);
+        let stuck: Vec<Connection> = (0..9).map(|number| all.enter(number).unwrap()).collect();
+        assert_eq!((all.count(), all.count_closing()), (2, 2), "{stuck:?}");
     }
 }

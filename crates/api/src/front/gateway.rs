@@ -10,12 +10,14 @@ use std::{
 use axum::{Router, body::Body, extract::Request, response::Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use tower::ServiceExt;
 
 use super::{
-    AccessLine, FrontBackend, FrontConfig, cors, local_pages,
+    AccessLine, FrontBackend, FrontConfig,
+    bodies::Bodies,
+    connections::Connection,
+    cors, local_pages,
     metrics::Metrics,
     rate::{RateLimiter, network},
     relay,
@@ -23,19 +25,22 @@ use super::{
 use crate::{
     ApiError, ErrorCode,
     errors::{REQUEST_ID, error_response},
-    input::body_max,
 };
 
 /// The most bytes of a request id.
 const ID_MAX: usize = 64;
+/// What anybody may post. Each of these costs the books a signature check or a commit, so they have a low rate.
+const PUBLIC: [&str; 4] = ["/v1/register", "/v1/sessions", "/v1/sign-in/nonce", "/v1/sign-in"];
 
 pub(super) struct Gateway {
     config: FrontConfig,
     backend: FrontBackend,
     local: Router,
     pub metrics: Metrics,
+    bodies: Bodies,
     per_address: Option<RateLimiter>,
     per_session: Option<RateLimiter>,
+    public: Option<RateLimiter>,
     ids: RandomState,
     requests: AtomicU64,
 }
@@ -44,8 +49,10 @@ impl Gateway {
     pub fn new(config: FrontConfig, backend: FrontBackend, local: Router, metrics: Metrics) -> Self {
         let limiter = |limit: Option<_>| limit.map(RateLimiter::new);
         Self {
+            bodies: Bodies::new(&config),
             per_address: limiter(config.rate_per_address),
             per_session: limiter(config.rate_per_session),
+            public: limiter(config.rate_public),
             ids: RandomState::new(),
             requests: AtomicU64::new(0),
             config,
@@ -55,8 +62,8 @@ impl Gateway {
         }
     }
 
-    /// Answers one request. Every answer has an id, the headers of safety, and a line in the log.
-    pub async fn answer(&self, peer: SocketAddr, request: hyper::Request<Incoming>) -> Response {
+    /// Answers one request; `place` is its connection's, which is busy once the whole request is there. Every answer has an id, the headers of safety, and a line in the log.
+    pub async fn answer(&self, peer: SocketAddr, place: &Connection, request: hyper::Request<Incoming>) -> Response {
         let start = Instant::now();
         let (mut parts, body) = request.into_parts();
         let id = self.request_id(&parts.headers);
@@ -68,7 +75,9 @@ impl Gateway {
         let is_preflight = preflight.is_some();
         let mut response = match preflight {
             Some(response) => response,
-            None => self.checked(peer, parts, body).await.unwrap_or_else(|error| error_response(&error, Some(&id))),
+            None => {
+                self.checked(peer, place, parts, body).await.unwrap_or_else(|error| error_response(&error, Some(&id)))
+            }
         };
         if !self.config.cors_origins.is_empty() {
             cors::allow(&mut response, origin, is_preflight);
@@ -90,17 +99,28 @@ impl Gateway {
         response
     }
 
-    async fn checked(&self, peer: SocketAddr, parts: Parts, body: Incoming) -> Result<Response, ApiError> {
+    async fn checked(
+        &self,
+        peer: SocketAddr,
+        place: &Connection,
+        parts: Parts,
+        body: Incoming,
+    ) -> Result<Response, ApiError> {
         if parts.uri.path() == "/livez" {
             return Ok(self.local_answer(parts).await);
         }
-        self.check_rate(self.address(peer, &parts.headers), &parts.headers)?;
+        self.check_rate(self.address(peer, &parts.headers), &parts)?;
         if local_pages::is_local(parts.uri.path()) {
             return Ok(self.local_answer(parts).await);
         }
-        let body = self.read(&parts, body).await?;
+        let body = self.bodies.read(&parts, body).await?;
+        // A slow body must not keep its connection from giving way. One that gave way starts nothing at the books: it
+        // may be dropped before the answer.
+        if !place.set_busy() {
+            return Err(ApiError::new(ErrorCode::Busy).after(1));
+        }
         let method = parts.method.clone();
-        match tokio::time::timeout(self.config.answer_timeout, self.backend_answer(parts, body)).await {
+        match tokio::time::timeout(self.config.answer_timeout, self.backend_answer(parts, body.bytes.clone())).await {
             Ok(answered) => answered,
             // The books may still decide it.
             Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
@@ -130,28 +150,16 @@ impl Gateway {
         }
     }
 
-    /// The whole body, within its limit and in time.
-    async fn read(&self, parts: &Parts, body: Incoming) -> Result<Bytes, ApiError> {
-        let limit = body_max(parts.uri.path());
-        if body.size_hint().lower() > limit as u64 {
-            return Err(ErrorCode::BodyTooLarge.into());
-        }
-        if body.is_end_stream() {
-            return Ok(Bytes::new());
-        }
-        match tokio::time::timeout(self.config.body_timeout, Limited::new(body, limit).collect()).await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ErrorCode::BodyTooLarge.into()),
-            Ok(Err(_)) | Err(_) => Err(ErrorCode::BodyTimeout.into()),
-        }
-    }
-
-    fn check_rate(&self, address: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    fn check_rate(&self, address: IpAddr, parts: &Parts) -> Result<(), ApiError> {
         let limited = |seconds| ApiError::new(ErrorCode::RateLimited).after(seconds);
         if let Some(limiter) = &self.per_address {
             limiter.take(&network(address)).map_err(limited)?;
         }
-        match (&self.per_session, headers.get(header::AUTHORIZATION)) {
+        let is_public = parts.method == Method::POST && PUBLIC.contains(&parts.uri.path());
+        if let Some(limiter) = self.public.as_ref().filter(|_| is_public) {
+            limiter.take(&network(address)).map_err(limited)?;
+        }
+        match (&self.per_session, parts.headers.get(header::AUTHORIZATION)) {
             (Some(limiter), Some(token)) => limiter.take(&token.as_bytes()).map_err(limited),
             _ => Ok(()),
         }
@@ -201,6 +209,14 @@ impl Gateway {
 
     pub fn head_timeout(&self) -> Duration {
         self.config.head_timeout
+    }
+
+    pub fn write_timeout(&self) -> Duration {
+        self.config.write_timeout
+    }
+
+    pub fn close_timeout(&self) -> Duration {
+        self.config.close_timeout
     }
 
     pub fn metrics_text(&self) -> String {

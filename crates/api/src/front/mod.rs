@@ -5,7 +5,8 @@
 //! or, relayed, in the process that holds the books.
 //!
 //! Bounds: [`FrontConfig`] has all of them. When the places for connections are full, the one that was idle for the
-//! longest time is closed, so that idle connections keep no caller out.
+//! longest time is closed, so that idle connections keep no caller out. A connection whose body still arrives counts as
+//! idle. One network has at most an eighth of the places.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -13,11 +14,14 @@
 //! | `server` | listeners, connections, the drain at the end |
 //! | `connections` | places for connections, and which one gives way |
 //! | `gateway` | one request: id, limits, backend, headers, access line |
+//! | `bodies` | how long bodies may be, and all of them together |
+//! | `write_deadline` | ends connections whose caller takes nothing |
 //! | `rate`, `cors`, `tls` | token buckets; origins; certificates |
 //! | `relay` | HTTP as relayed requests and back |
 //! | `local_pages` | `/livez`, `/readyz`, `/openapi.json`, `/docs`, `/errors/CODE` |
 //! | `metrics`, `route_table` | counters and histograms by route and status |
 
+mod bodies;
 mod config;
 mod connections;
 mod cors;
@@ -29,6 +33,7 @@ mod relay;
 mod route_table;
 mod server;
 mod tls;
+mod write_deadline;
 
 pub use config::{AccessLine, AccessLog, FrontBackend, FrontConfig, MetricGauge, RateLimit, ReadyCheck, RelayCall};
 pub use relay::answer;

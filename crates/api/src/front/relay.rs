@@ -84,7 +84,7 @@ fn to_headers(headers: Vec<(String, String)>) -> HeaderMap {
 pub(super) fn failure(error: &CallError) -> ApiError {
     match error {
         CallError::Busy | CallError::Refused(CallRefusal::Busy) => ApiError::new(ErrorCode::Busy).after(1),
-        CallError::Refused(CallRefusal::CallSize { .. }) => ApiError::with(
+        CallError::Refused(CallRefusal::CallSize { .. } | CallRefusal::TooLong) => ApiError::with(
             ErrorCode::BodyTooLarge,
             "the request does not fit into a call between nodes; divide the batch",
         ),
@@ -92,6 +92,14 @@ pub(super) fn failure(error: &CallError) -> ApiError {
         CallError::Refused(CallRefusal::Unknown) | CallError::Unknown => {
             ApiError::new(ErrorCode::OutcomeUnknown).after(1)
         }
-        CallError::Refused(_) | CallError::Unavailable(_) => ApiError::new(ErrorCode::Unavailable).after(1),
+        CallError::ReplyTooLong | CallError::Refused(CallRefusal::ReplyTooLong) => ErrorCode::ResponseTooLarge.into(),
+        // The operator gave this node a certificate without the role: waiting does not help.
+        CallError::Refused(CallRefusal::NotAllowed(_)) => ApiError::with(
+            ErrorCode::Internal,
+            "the books do not let this node relay requests; the operator must give it the role api",
+        ),
+        CallError::Refused(CallRefusal::NotHolder | CallRefusal::Unreachable) | CallError::Unavailable(_) => {
+            ApiError::new(ErrorCode::Unavailable).after(1)
+        }
     }
 }

@@ -10,6 +10,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     runtime::Runtime,
     sync::watch,
+    time::Instant,
 };
 use tokio_rustls::TlsAcceptor;
 
@@ -19,13 +20,17 @@ use super::{
     gateway::Gateway,
     local_pages,
     metrics::Metrics,
+    rate::network,
     route_table::RouteTable,
     tls,
+    write_deadline::WriteDeadline,
 };
 
 /// The most bytes of the head of a request.
 const HEAD_MAX: usize = 64 * 1024;
 const HEADERS_MAX: usize = 64;
+/// One network has at most this part of the connections.
+const NETWORK_PART: usize = 8;
 
 /// Why the front cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +89,9 @@ pub fn serve(config: FrontConfig, backend: FrontBackend) -> Result<FrontHandle, 
     let openapi = crate::openapi();
     let metrics = Metrics::new(RouteTable::new(&openapi));
     let local = local_pages::router(openapi, Arc::clone(&config.checks));
-    let connections = Connections::new(config.connections_max);
+    // Behind a proxy every connection comes from its network.
+    let per_network = config.connections_max / if config.behind_proxy { 1 } else { NETWORK_PART };
+    let connections = Connections::new(config.connections_max, per_network);
     let drain_timeout = config.drain_timeout;
     let gateway = Arc::new(Gateway::new(config, backend, local, metrics));
     let (stop, stopped) = watch::channel(false);
@@ -112,6 +119,12 @@ impl FrontHandle {
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections.count()
+    }
+
+    /// Connections that gave way to others and have not ended yet.
+    #[must_use]
+    pub fn closing_connections(&self) -> usize {
+        self.connections.count_closing()
     }
 
     /// Stops listening, lets requests in flight finish, and ends. Blocks; never call it on a thread of the front.
@@ -166,7 +179,7 @@ async fn accept(
         // Answers are small, and each is written at once.
         let _ = stream.set_nodelay(true);
         // If every connection is answering a request, this one is dropped.
-        if let Some(place) = connections.enter() {
+        if let Some(place) = connections.enter(network(peer.ip())) {
             tokio::spawn(connection(stream, peer, tls.clone(), Arc::clone(&gateway), place));
         }
     }
@@ -197,13 +210,13 @@ async fn serve_requests(
     gateway: Arc<Gateway>,
     place: Connection,
 ) {
-    let (place, timeout) = (Arc::new(place), gateway.head_timeout());
+    let (place, timeout, close_timeout) = (Arc::new(place), gateway.head_timeout(), gateway.close_timeout());
+    let stream = WriteDeadline::new(stream, gateway.write_timeout());
     let state = Arc::clone(&place.state);
     let answer = move |request: hyper::Request<Incoming>| {
         let (gateway, place) = (Arc::clone(&gateway), Arc::clone(&place));
         async move {
-            place.set_busy();
-            let response: Response = gateway.answer(peer, request).await;
+            let response: Response = gateway.answer(peer, &place, request).await;
             place.set_idle();
             Ok::<_, Infallible>(response)
         }
@@ -212,11 +225,28 @@ async fn serve_requests(
     builder.timer(TokioTimer::new()).header_read_timeout(timeout).max_headers(HEADERS_MAX).max_buf_size(HEAD_MAX);
     let connection = builder.serve_connection(TokioIo::new(stream), service_fn(answer));
     tokio::pin!(connection);
+    let mut drop_at = None;
     loop {
+        let too_late = async {
+            match drop_at {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             // A caller that breaks the connection is no event of ours.
             _ = connection.as_mut() => return,
-            () = state.close.notified() => connection.as_mut().graceful_shutdown(),
+            () = state.drop_now.notified() => return,
+            () = state.close.notified() => {
+                connection.as_mut().graceful_shutdown();
+                // A drain signals many times.
+                drop_at.get_or_insert_with(|| Instant::now() + close_timeout);
+            }
+            // In a drain the books may still answer; otherwise the caller does not send or take the rest.
+            () = too_late => match state.is_busy() {
+                true => drop_at = Some(Instant::now() + close_timeout),
+                false => return,
+            },
         }
     }
 }

@@ -10,13 +10,18 @@ use std::{
 use bankroll_api::front::{
     FrontBackend, FrontConfig, FrontHandle, MetricGauge, RateLimit, ReadyCheck, RelayCall, answer, serve,
 };
-use bankroll_nodes::CallError;
+use bankroll_nodes::{CallError, CallRefusal, PrincipalClaim};
 use serde_json::{Value, json};
 
 use crate::world::{World, funds_of};
 
 fn config() -> FrontConfig {
-    FrontConfig { rate_per_address: None, rate_per_session: None, ..FrontConfig::new("127.0.0.1:0".parse().unwrap()) }
+    FrontConfig {
+        rate_per_address: None,
+        rate_per_session: None,
+        rate_public: None,
+        ..FrontConfig::new("127.0.0.1:0".parse().unwrap())
+    }
 }
 
 fn start(world: &World, config: FrontConfig) -> FrontHandle {
@@ -181,6 +186,74 @@ fn idle_connections_keep_no_caller_out() {
     drop(idle);
 }
 
+/// Waits for a condition of the front; fails if it does not come true.
+fn wait_until(what: &str, is_true: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while !is_true() {
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A connection that asks for far more than sockets buffer, and reads nothing.
+fn greedy(front: &FrontHandle) -> Client {
+    let mut client = Client::new(front.address());
+    for _ in 0..24 {
+        write!(client.0, "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    }
+    client
+}
+
+#[test]
+fn slow_bodies_keep_no_caller_out() {
+    let world = World::new();
+    let front = start(&world, FrontConfig { connections_max: 16, ..config() });
+    let slow = |_| {
+        let mut client = Client::new(front.address());
+        write!(client.0, "POST /v1/sessions HTTP/1.1\r\nhost: x\r\ncontent-length: 20\r\n\r\n{{").unwrap();
+        client
+    };
+    let slow: Vec<Client> = (0..32).map(slow).collect();
+    assert_eq!(Client::new(front.address()).get("/v1/time").status, 200);
+    assert!(front.connections() <= 2, "an eighth for one network: {}", front.connections());
+    drop(slow);
+}
+
+#[test]
+fn a_connection_that_gave_way_ends_although_its_caller_reads_nothing() {
+    let world = World::new();
+    let close_timeout = Duration::from_millis(50);
+    let front = start(&world, FrontConfig { connections_max: 16, close_timeout, ..config() });
+    let greedy: Vec<Client> = (0..8).map(|_| greedy(&front)).collect();
+    assert_eq!(Client::new(front.address()).get("/v1/time").status, 200);
+    wait_until("no connection is closing for ever", || front.closing_connections() == 0);
+    drop(greedy);
+}
+
+#[test]
+fn a_caller_that_takes_nothing_of_its_answer_loses_its_connection() {
+    let world = World::new();
+    let front = start(&world, FrontConfig { write_timeout: Duration::from_millis(50), ..config() });
+    let greedy = greedy(&front);
+    wait_until("the front gave up", || front.connections() == 0);
+    drop(greedy);
+}
+
+#[test]
+fn a_body_is_bounded_by_the_configuration_and_a_batch_without_a_proof_is_no_exception() {
+    let world = World::new();
+    let front = start(&world, FrontConfig { body_max: 1_024, ..config() });
+    let long = " ".repeat(2_000);
+    for head in
+        [pellets(&world, "long"), "POST /v1/servers/arena/batch HTTP/1.1".into(), "POST /x/batch HTTP/1.1".into()]
+    {
+        let refused = Client::new(front.address()).send(&head, &long);
+        assert_eq!((refused.status, &refused.json()["code"]), (413, &json!("body_too_large")), "{head}");
+    }
+    let batch = pellets(&world, "long").replace("/pellets", "/batch");
+    assert_ne!(Client::new(front.address()).send(&batch, &long).status, 413);
+}
+
 #[test]
 fn a_caller_that_sends_too_much_is_throttled() {
     let world = World::new();
@@ -192,6 +265,23 @@ fn a_caller_that_sends_too_much_is_throttled() {
     assert!(limited.len() >= 2, "{answers:?}");
     assert!(limited.iter().all(|answer| answer.head.contains("retry-after: 1")), "{limited:?}");
     assert_eq!(client.get("/livez").status, 200, "the process is alive anyway");
+}
+
+#[test]
+fn signing_in_has_a_low_rate_of_its_own() {
+    let world = World::new();
+    let front = start(&world, FrontConfig { rate_public: Some(RateLimit { per_second: 1, burst: 2 }), ..config() });
+    let mut client = Client::new(front.address());
+    let mut statuses =
+        |path: &str| -> Vec<u16> { (0..6).map(|_| client.send(&format!("POST {path} HTTP/1.1"), "").status).collect() };
+    let limited = |statuses: &[u16]| statuses.iter().filter(|status| **status == 429).count();
+    let nonces = statuses("/v1/sign-in/nonce");
+    assert!(limited(&nonces) >= 2 && nonces[0] != 429, "{nonces:?}");
+    for path in ["/v1/register", "/v1/sessions", "/v1/sign-in"] {
+        let together = statuses(path);
+        assert!(limited(&together) >= 2, "one limit for all of them, {path}: {together:?}");
+    }
+    assert_eq!(limited(&statuses("/v1/servers/arena/transfer")), 0, "another operation");
 }
 
 #[test]
@@ -230,6 +320,26 @@ fn a_front_elsewhere_relays_the_raw_request() {
         (lost.status, &lost.json()["code"], &lost.json()["retriable"]),
         (503, &json!("outcome_unknown"), &json!(true))
     );
+}
+
+#[test]
+fn what_waiting_does_not_help_is_not_called_unavailable() {
+    let world = World::new();
+    let cases = [
+        (CallError::Refused(CallRefusal::TooLong), 413, "body_too_large"),
+        (CallError::ReplyTooLong, 500, "response_too_large"),
+        (CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Relay)), 500, "internal"),
+    ];
+    for (error, status, code) in cases {
+        let failing: RelayCall = Arc::new(move |_| {
+            let error = error.clone();
+            Box::pin(async { Err(error) })
+        });
+        let front = serve(config(), FrontBackend::Relay(failing)).unwrap();
+        let answer = Client::new(front.address()).send(&pellets(&world, "k"), r#"{"amount": "1"}"#);
+        let body = answer.json();
+        assert_eq!((answer.status, &body["code"], &body["retriable"]), (status, &json!(code), &json!(false)));
+    }
 }
 
 #[test]

@@ -25,9 +25,25 @@ enum Attempt {
     OutOfTime,
     /// It was sent, and may have happened.
     InDoubt,
+    /// It happened, and every retry would have the same reply, which does not fit a frame.
+    ReplyTooLong,
 }
 
-pub(super) async fn call_until(connector: &Connector, body: &[u8], deadline: Instant) -> Result<CallReply, CallError> {
+/// Whether a call that may have happened is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// It has keys: it happens once, however often it arrives.
+    UntilAnswered,
+    /// A second delivery would be answered differently, as a used nonce is.
+    Never,
+}
+
+pub(super) async fn call_until(
+    connector: &Connector,
+    body: &[u8],
+    repeat: Repeat,
+    deadline: Instant,
+) -> Result<CallReply, CallError> {
     let (mut may_have_happened, mut pause) = (false, PAUSE);
     // The latest known reason.
     let mut reason = UnavailableReason::Late;
@@ -39,6 +55,8 @@ pub(super) async fn call_until(connector: &Connector, body: &[u8], deadline: Ins
             Attempt::Never(refusal) => return Err(CallError::Refused(refusal)),
             Attempt::NotYet(latest) => reason = latest,
             Attempt::OutOfTime => {}
+            Attempt::ReplyTooLong => return Err(CallError::ReplyTooLong),
+            Attempt::InDoubt if repeat == Repeat::Never => return Err(CallError::Unknown),
             Attempt::InDoubt => may_have_happened = true,
         }
         if Instant::now() + pause >= deadline {
@@ -82,6 +100,7 @@ fn classify(connector: &Connector, connection: &NodeConnection, reply: Result<Ca
     match reply {
         Ok(reply) => Attempt::Answered(reply),
         Err(CallRefusal::Unknown) => Attempt::InDoubt,
+        Err(CallRefusal::ReplyTooLong) => Attempt::ReplyTooLong,
         Err(refusal @ CallRefusal::NotHolder) => {
             connector.close(connection);
             Attempt::NotYet(refusal.into())

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | refused before it took effect (not the holder, busy, unreachable) | pauses, retries |
 //! | connection lost after sending, outcome unknown, new holder | may have happened: retries with the same keys |
+//! | the same, for a request without a key | `unknown` at once: a second delivery would be answered differently |
 //! | deadline | `unknown` if it may have happened, else `unavailable` |
 //!
 //! Bounds: [`CALLS_MAX`] calls in flight, each at most one frame.
@@ -36,6 +37,7 @@ use crate::{
     Answer, CallRefusal, NodeIdentity, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
     wire::{self, CallBody, CallReply},
 };
+use call::Repeat;
 use connector::{Connector, Transport};
 use lookup::HolderLookup;
 
@@ -89,6 +91,9 @@ pub enum CallError {
     /// It may have happened. Retry with the same keys.
     #[error("the outcome is unknown; retry with the same keys")]
     Unknown,
+    /// It happened; its reply does not fit a frame, and would not when the call is repeated.
+    #[error("the call was answered, but its reply is too long for a frame")]
+    ReplyTooLong,
 }
 
 /// A client of the books, shared within a process.
@@ -147,7 +152,7 @@ impl Forwarder {
     /// If too many calls are in flight, or the call is too large. Nothing happened.
     pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<PendingCall<Vec<Answer>>, CallError> {
         let given = requests.len();
-        self.call(CallBody::Apply(requests), given, within, |reply| match reply {
+        self.call(CallBody::Apply(requests), given, Repeat::UntilAnswered, within, |reply| match reply {
             CallReply::Applied(answers) => Some(answers),
             CallReply::Pong | CallReply::Opened(_) | CallReply::Relayed(_) => None,
         })
@@ -164,14 +169,14 @@ impl Forwarder {
         within: Duration,
     ) -> Result<PendingCall<Vec<Result<AccountId, OpenRejection>>>, CallError> {
         let given = names.len();
-        self.call(CallBody::Open { by, names }, given, within, |reply| match reply {
+        self.call(CallBody::Open { by, names }, given, Repeat::UntilAnswered, within, |reply| match reply {
             CallReply::Opened(opened) => Some(opened),
             CallReply::Pong | CallReply::Applied(_) | CallReply::Relayed(_) => None,
         })
     }
 
-    /// Has the books answer one request of the Funds API. Every attempt sends the same bytes, so a request that moves
-    /// money must have an idempotency key.
+    /// Has the books answer one request of the Funds API. Every attempt sends the same bytes; a change without an
+    /// idempotency key is delivered at most once ([`RelayedRequest::may_be_repeated`]).
     ///
     /// # Errors
     /// If too many calls are in flight, or the request does not fit one frame. Nothing happened.
@@ -179,7 +184,8 @@ impl Forwarder {
         if request.headers.len() > RELAYED_HEADERS_MAX {
             return Err(CallError::Refused(CallRefusal::TooLong));
         }
-        self.call(CallBody::Relay(request), 1, within, |reply| match reply {
+        let repeat = if request.may_be_repeated() { Repeat::UntilAnswered } else { Repeat::Never };
+        self.call(CallBody::Relay(request), 1, repeat, within, |reply| match reply {
             CallReply::Relayed(response) => Some(response),
             CallReply::Pong | CallReply::Applied(_) | CallReply::Opened(_) => None,
         })
@@ -190,13 +196,14 @@ impl Forwarder {
     /// # Errors
     /// Why not.
     pub fn ping(&self, within: Duration) -> Result<PendingCall<()>, CallError> {
-        self.call(CallBody::Ping, 0, within, |reply| (reply == CallReply::Pong).then_some(()))
+        self.call(CallBody::Ping, 0, Repeat::UntilAnswered, within, |reply| (reply == CallReply::Pong).then_some(()))
     }
 
     fn call<T: Send + Counted + 'static>(
         &self,
         body: CallBody,
         given: usize,
+        repeat: Repeat,
         within: Duration,
         read: impl Fn(CallReply) -> Option<T> + Send + 'static,
     ) -> Result<PendingCall<T>, CallError> {
@@ -211,7 +218,7 @@ impl Forwarder {
         let (connector, deadline) = (Arc::clone(&self.inner.connector), Instant::now() + within);
         if let Some(runtime) = &self.inner.runtime {
             runtime.spawn(async move {
-                let answered = call::call_until(&connector, &body, deadline).await;
+                let answered = call::call_until(&connector, &body, repeat, deadline).await;
                 let answered = answered.and_then(|reply| {
                     // A reply of another kind or length: the outcome of this call is unknown.
                     read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)

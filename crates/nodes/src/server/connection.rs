@@ -114,7 +114,7 @@ async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply
         CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
         CallBody::Relay(request) => match handler.relay(request).await {
             // It happened, but the peer would not read the reply.
-            Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::Unknown),
+            Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::ReplyTooLong),
             response => response.map(CallReply::Relayed),
         },
     }
@@ -125,7 +125,7 @@ async fn write<S: NodeStream>(mut writing: WriteHalf<S>, mut frames: mpsc::Recei
         let frame = wire::frame(&message).or_else(|| match message {
             // It happened, but the reply does not fit one frame.
             ServerFrame::Reply { number, .. } => {
-                wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::Unknown) })
+                wire::frame(&ServerFrame::Reply { number, reply: Err(CallRefusal::ReplyTooLong) })
             }
             _ => None,
         });

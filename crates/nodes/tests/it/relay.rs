@@ -1,12 +1,15 @@
 //! Requests of the Funds API, relayed by a front: what arrives, who may relay, and how long a request may be.
 
 use bankroll_nodes::{
-    CallError, CallRefusal, Forwarder, LocalServer, PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest,
+    Answer, CallError, CallRefusal, Forwarder, LocalServer, PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest,
     RelayedResponse, Rights,
     wire::{self, CallBody, CallRequest, FRAME_MAX, FrameViolation, ServerFrame},
 };
 
-use crate::world::{PATIENCE, World, connect, identity};
+use crate::{
+    proxy::{Cut, Manner, Proxy, Side},
+    world::{PATIENCE, World, connect, identity, relayed},
+};
 
 fn transfer(body: Vec<u8>) -> RelayedRequest {
     let headers = vec![("authorization".into(), "Bearer secret".into()), ("idempotency-key".into(), "k".into())];
@@ -68,13 +71,39 @@ fn a_request_or_response_that_is_too_long_is_never_half_a_request() {
 }
 
 #[test]
-fn a_response_longer_than_a_frame_is_an_unknown_outcome() {
+fn a_response_longer_than_a_frame_ends_the_call_and_does_not_repeat_it() {
     let world = World::new();
     // The books return the request with a few bytes more than it had.
     let spare = wire::encode_body(&CallBody::Relay(transfer(Vec::new()))).unwrap().len() + 20;
     let request = transfer(vec![0; FRAME_MAX - spare]);
-    let outcome = world.api().relay(request, std::time::Duration::from_secs(1)).unwrap().wait();
-    assert_eq!(outcome, Err(CallError::Unknown));
+    assert_eq!(relay(&world.api(), request), Err(CallError::ReplyTooLong));
+}
+
+#[test]
+fn a_change_without_a_key_is_delivered_at_most_once() {
+    let world = World::new();
+    let proxy = Proxy::to(world.server.address());
+    let mut unknown = 0;
+    for number in 0.. {
+        let tag = format!("once-{number}");
+        let caller = world.caller(&tag, "api", &proxy.address.to_string());
+        proxy.arm(Cut { side: Side::Books, number, manner: Manner::Lost });
+        let keyless = RelayedRequest { headers: Vec::new(), ..relayed(&[world.credit(&tag)]) };
+        match relay(&caller, keyless) {
+            Ok(response) => {
+                let answers: Vec<Answer> = postcard::from_bytes(&response.body).unwrap();
+                assert!(!answers[0].replayed, "{tag} arrived twice");
+            }
+            Err(error) => {
+                assert_eq!(error, CallError::Unknown, "{tag}");
+                unknown += 1;
+            }
+        }
+        if !proxy.disarm() {
+            break;
+        }
+    }
+    assert!(unknown > 0, "no cut came between the call and its answer");
 }
 
 #[test]

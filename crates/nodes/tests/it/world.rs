@@ -150,7 +150,8 @@ impl CallHandler for Books {
 /// A request of the API that has these requests applied.
 pub fn relayed(requests: &[Request]) -> RelayedRequest {
     let body = postcard::to_stdvec(requests).unwrap();
-    RelayedRequest { method: "POST".into(), path: "/apply".into(), headers: Vec::new(), body }
+    let headers = vec![("idempotency-key".into(), "k".into())];
+    RelayedRequest { method: "POST".into(), path: "/apply".into(), headers, body }
 }
 
 /// Has requests applied by a request of the API.

@@ -22,6 +22,8 @@ pub struct ApiConfig {
     /// PEM files, both or neither. Without them a proxy ends TLS.
     pub tls_certificate: PathBuf,
     pub tls_key: PathBuf,
+    /// Whether a proxy says which address a request comes from. Without one, callers could choose theirs.
+    pub behind_proxy: bool,
     /// Several are separated by commas.
     pub origins: String,
     /// Part of every message that callers sign: a signature for one deployment is worth nothing at another.
@@ -40,6 +42,7 @@ impl Default for ApiConfig {
             metrics: "127.0.0.1:8641".into(),
             tls_certificate: PathBuf::new(),
             tls_key: PathBuf::new(),
+            behind_proxy: false,
             origins: String::new(),
             audience: LOCAL_NAME.into(),
             domain: LOCAL_NAME.into(),
@@ -54,6 +57,13 @@ impl ApiConfig {
     /// The origins of web pages that may call the API from a browser.
     pub fn origins(&self) -> Vec<String> {
         words(&self.origins).map(str::to_owned).collect()
+    }
+
+    /// Where players sign in. Without TLS only on this machine: elsewhere anyone on the way could change the page that
+    /// asks for the signature.
+    pub fn sign_in_uris(&self) -> Vec<String> {
+        let schemes: &[&str] = if is_loopback(&self.domain) { &["https", "http"] } else { &["https"] };
+        schemes.iter().map(|scheme| format!("{scheme}://{}", self.domain)).collect()
     }
 
     /// Certificate and key, if this process ends TLS itself; relative paths are relative to `base`.
@@ -211,6 +221,15 @@ mod tests {
                 "\"*\" would let every web page call the API: name each origin, as in https://play.example",
             )],
         );
+    }
+
+    #[test]
+    fn players_sign_in_without_tls_on_this_machine_only() {
+        let uris = |domain: &str| ApiConfig { domain: domain.into(), ..ApiConfig::default() }.sign_in_uris();
+        assert_eq!(uris("localhost:8640"), ["https://localhost:8640", "http://localhost:8640"]);
+        assert_eq!(uris("127.0.0.1"), ["https://127.0.0.1", "http://127.0.0.1"]);
+        assert_eq!(uris("play.example"), ["https://play.example"]);
+        assert_eq!(uris("localhost.example:80"), ["https://localhost.example:80"]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn commented_defaults() -> String {
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
     let ApiConfig { listen: api_listen, metrics, audience, domain, .. } = ApiConfig::default();
-    let ApiConfig { body_max, requests_per_s, connections_max, .. } = ApiConfig::default();
+    let ApiConfig { behind_proxy, body_max, requests_per_s, connections_max, .. } = ApiConfig::default();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
         ChainConfig::default();
     let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
@@ -102,6 +102,10 @@ metrics = "{metrics}"
 tls_certificate = ""
 tls_key = ""
 
+# True if a proxy that you run is in front of the API: callers are counted by the last address of X-Forwarded-For, which
+# the proxy must set. Never set this without one: then callers choose their own address.
+behind_proxy = {behind_proxy}
+
 # The origins of web pages that may call the API from a browser, as in https://play.example; several are separated by
 # commas.
 origins = ""
@@ -111,7 +115,8 @@ origins = ""
 audience = "{audience}"
 domain = "{domain}"
 
-# Limits: the bytes of a request's body, requests each second from one address, open connections.
+# Limits: the bytes of a request's body (a batch may be longer), requests each second from one address, open
+# connections. One address has at most an eighth of the connections, unless a proxy is in front.
 body_max = {body_max}
 requests_per_s = {requests_per_s}
 connections_max = {connections_max}

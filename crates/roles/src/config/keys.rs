@@ -16,11 +16,13 @@ enum ValueForm {
     Name(&'static str),
     OneOf(&'static [&'static str]),
     Whole(RangeInclusive<u64>),
+    /// True or false.
+    Flag,
     /// In base units, at least this many.
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 43] = [
+const FORMS: [(&str, ValueForm); 44] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -39,10 +41,11 @@ const FORMS: [(&str, ValueForm); 43] = [
     ("api.metrics", ValueForm::Text),
     ("api.tls_certificate", ValueForm::Text),
     ("api.tls_key", ValueForm::Text),
+    ("api.behind_proxy", ValueForm::Flag),
     ("api.origins", ValueForm::Text),
     ("api.audience", ValueForm::Text),
     ("api.domain", ValueForm::Text),
-    ("api.body_max", ValueForm::Whole(1_024..=67_108_864)),
+    ("api.body_max", ValueForm::Whole(1_024..=1_048_576)),
     ("api.requests_per_s", ValueForm::Whole(1..=1_000_000)),
     ("api.connections_max", ValueForm::Whole(16..=65_536)),
     (RPC_KEY, ValueForm::Text),
@@ -107,6 +110,9 @@ pub(super) fn problem(key: &str, value: &Value) -> Option<String> {
             let number = whole_number(value).and_then(|number| u64::try_from(number).ok());
             (!number.is_some_and(|number| range.contains(&number)))
                 .then(|| format!("{} is not a whole number {}", shown(value), in_range(range)))
+        }
+        ValueForm::Flag => {
+            (!matches!(value, Value::Bool(..))).then(|| format!("{} is not true or false", shown(value)))
         }
         ValueForm::Amount(least) => match text().map(|text| text.parse::<Amount>()) {
             Some(Err(error)) => Some(format!("{}: {error}", shown(value))),

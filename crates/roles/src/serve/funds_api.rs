@@ -21,13 +21,13 @@ use bankroll_api::{
     Funds, FundsSettings,
     front::{self, AccessLine, FrontBackend, FrontConfig, FrontHandle, RateLimit, ReadyCheck},
 };
-use bankroll_chains_evm::{BlockTag, Call, Quantity};
 use bankroll_ledger::Name;
 use bankroll_nodes::{Forwarder, RelayHandler, RelayedRequest};
-use bankroll_orders::{Address, ChainId};
-use bankroll_registry::{ContractCheck, SignInConfig, SignInOrigin};
+use bankroll_orders::ChainId;
+use bankroll_registry::{SignInConfig, SignInOrigin};
 use bankroll_store::{Clock, Ledger, Location, Reader};
 
+use super::contract_checks::ContractChecks;
 use crate::{
     config::{ApiConfig, LoadedConfig},
     flows::FlowSetup,
@@ -123,8 +123,10 @@ fn start(
     let config = FrontConfig {
         metrics_listen: metrics,
         tls: api.tls(loaded.base()).map(|[certificate, key]| (certificate, key)),
+        behind_proxy: api.behind_proxy,
         cors_origins: api.origins(),
         connections_max: api.connections_max,
+        body_max: api.body_max,
         rate_per_address: Some(rate),
         checks,
         log: Arc::new(move |line| write_access(&access, line)),
@@ -171,12 +173,13 @@ fn write_access(log: &NodeLog, line: &AccessLine) {
 }
 
 fn settings(api: &ApiConfig, chain_id: u64, chain: Option<&FlowSetup>) -> FundsSettings {
-    let origin = |scheme: &str| SignInOrigin { domain: api.domain.clone(), uri: format!("{scheme}://{}", api.domain) };
-    let sign_in = SignInConfig { origins: vec![origin("https"), origin("http")] };
+    let origin = |uri| SignInOrigin { domain: api.domain.clone(), uri };
+    let sign_in = SignInConfig { origins: api.sign_in_uris().into_iter().map(origin).collect() };
     let mut settings = FundsSettings::new(&api.audience, ChainId(chain_id), sign_in);
-    if let Some(setup) = chain.cloned() {
-        settings.approval = setup.policy;
-        settings.contract_answer = Some(Arc::new(move |check| contract_answer(&setup, check)));
+    settings.approval = chain.map_or(settings.approval, |setup| setup.policy);
+    // Without a usable URL no contract wallet signs in; the flows of the chain say what is wrong with it.
+    if let Some(checks) = chain.and_then(|setup| ContractChecks::new(setup).ok()) {
+        settings.contract_answer = Some(Arc::new(move |check| checks.ask(check)));
     }
     settings
 }
@@ -185,13 +188,4 @@ fn settings(api: &ApiConfig, chain_id: u64, chain: Option<&FlowSetup>) -> FundsS
 fn newest_block(location: &Location, chain: &Name) -> Option<u64> {
     let reader = Reader::open(location.clone()).ok()?;
     bankroll_deposits::view::cursor(&reader, chain.as_str()).ok()?.map(|cursor| cursor.number)
-}
-
-/// Asks the nodes of the chain one after the other; `None` if none can say.
-fn contract_answer(setup: &FlowSetup, check: &ContractCheck) -> Option<Vec<u8>> {
-    let is_ours = |chain: &Name| chain == setup.chain();
-    let nodes = setup.nodes().ok().filter(|_| is_ours(&check.chain))?;
-    let input = check.call_data().into();
-    let call = Call { from: Address::ZERO, to: check.address(), value: Quantity::default(), input };
-    nodes.iter().find_map(|node| node.call(&call, BlockTag::Latest).ok()).map(|answer| answer.to_vec())
 }

@@ -175,7 +175,6 @@ impl LeaseKeeper<'_> {
             Some(epoch) => format!("acquired the ledger: epoch {epoch}, {}", counted(records, "record", "records")),
             None => format!("acquired the ledger: {}", counted(records, "record", "records")),
         };
-        self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         // First: the API reads the registry once, and then knows the changes that it makes itself.
         let prepared = self.flows.as_ref().map_or(Ok(()), |flows| prepare_books(&flows.setup, ledger, self.log));
         match prepared.and_then(|()| self.api.hold(ledger)) {
@@ -187,6 +186,7 @@ impl LeaseKeeper<'_> {
                 return Ok(());
             }
         }
+        self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         // Not before: a node that cannot open its books must say so, and not that an address is taken.
         if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
             self.handler.release();

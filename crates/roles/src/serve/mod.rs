@@ -20,6 +20,7 @@
 //! A signal stops the node gracefully: calls in flight are answered, and the lease is released at once.
 
 mod books_handler;
+mod contract_checks;
 pub mod forward;
 pub mod funds_api;
 mod intent_gate;

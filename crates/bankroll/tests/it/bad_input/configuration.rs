@@ -137,7 +137,7 @@ pub const ROWS: &[Row] = &[
         2,
         "--set api.audience: set this to a host with an optional port, as in funds.example",
     ),
-    Row("config check --set api.body_max=1", 2, "--set api.body_max: 1 is not a whole number from 1024 to 67108864"),
+    Row("config check --set api.body_max=1", 2, "--set api.body_max: 1 is not a whole number from 1024 to 1048576"),
     Row(
         "config check --set api.requests_per_s=0",
         2,
