@@ -80,6 +80,7 @@ pub use session::{
 pub use sign_in::{
     ContractCheck, MESSAGE_BYTES_MAX, NONCE_LIFETIME, ProvenWallet, SIGNATURE_BYTES_MAX, SignInConfig, SignInDecision,
     SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
+    link_request_id,
 };
 pub use spend::{SpendLimitReached, SpendLimits};
 pub use treasury::TreasuryAddress;

@@ -121,7 +121,8 @@ error_codes! {
     NonceUnknown, "nonce_unknown", UNAUTHORIZED, false, "The service did not issue this nonce, or it has expired",
         "Ask for a nonce with `POST /v1/sign-in/nonce`, and use it once, within ten minutes.";
     SignInInvalid, "sign_in_invalid", BAD_REQUEST, false, "The sign-in message is malformed",
-        "The message must follow EIP-4361, with the domain of this service. The detail says what is wrong.";
+        "The message must follow EIP-4361, with the domain of this service. A sign-in has no `Request ID`; a message that \
+         links a wallet has `link:` and the player. The detail says what is wrong.";
     KeyNotAllowListed, "key_not_allow_listed", FORBIDDEN, false, "The key is not on the allow-list",
         "The owner adds a game server's key with `POST /v1/registry/server-keys`.";
     KeyRevoked, "key_revoked", FORBIDDEN, false, "The key was revoked, or its time is over",

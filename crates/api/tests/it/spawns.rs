@@ -177,7 +177,7 @@ fn an_exit_is_paid_to_the_players_own_wallets_only() {
         (&json!("exit"), &json!("waiting")),
         "30 are paid without an approval"
     );
-    world.post("alice", "/v1/me/wallets", world.sign_in_body("alice's second", "play.example")).expect(200);
+    world.post("alice", "/v1/me/wallets", world.link_body("alice's second", &player("alice"))).expect(200);
     world.post("arena", "/v1/servers/arena/exits", exit("alice's second", "x2")).expect(200);
 }
 
