@@ -82,6 +82,6 @@ pub use sign_in::{
     SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
     link_request_id,
 };
-pub use spend::{SpendLimitReached, SpendLimits};
+pub use spend::{SpendLimitReached, SpendLimits, SpendSide, WindowKey};
 pub use treasury::TreasuryAddress;
 pub use wallet::{RegisteredWallet, UnknownWord, WalletRole};
