@@ -19,7 +19,8 @@ use crate::{
 /// Books that can be written, and whose readers find nothing: their folder does not exist.
 fn unreadable_books(folder: &std::path::Path) -> HeldBooks {
     let ledger = Ledger::create(LedgerOptions::new(folder.join("books"))).unwrap();
-    ledger.list_asset(Asset { unit: Unit::Internal("SIM".parse().unwrap()), decimals: 0 }).unwrap();
+    let chain = "eip155:1337".parse().unwrap();
+    ledger.list_asset(Asset { chain, unit: Unit::Native, decimals: 2, symbol: "SIM".into() }).unwrap();
     HeldBooks {
         ledger,
         readers: Readers::new(folder.join("nowhere").into()),
