@@ -56,7 +56,8 @@ pub struct ChangeOrigin {
 #[error("a change of the registry writes at most {FACTS_MAX} rows")]
 pub struct TooManyChanges;
 
-/// The request that writes changes: no money, only facts and events. A decision without changes needs no request.
+/// The request that writes changes: no money, only facts and events. A decision without changes is recorded, too: its key
+/// must count, or the same message could have an effect later.
 ///
 /// # Errors
 /// If they are too many for one request.
@@ -77,10 +78,11 @@ pub fn change_request(origin: &ChangeOrigin, changes: &[RegistryChange]) -> Resu
     })
 }
 
-/// The row in the list of changes; `None` for what players do by themselves, whose own rows say it all.
+/// The row in the list of changes; `None` for what players do by themselves, whose own rows say it all. No changes at all
+/// are a row with an empty list.
 fn listed(origin: &ChangeOrigin, changes: &[RegistryChange]) -> Option<Fact> {
     let configured: Vec<&RegistryChange> = changes.iter().filter(|change| change.is_configuration()).collect();
-    if configured.is_empty() {
+    if configured.is_empty() && !changes.is_empty() {
         return None;
     }
     let values: Vec<Column> = vec![

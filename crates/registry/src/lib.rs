@@ -80,7 +80,8 @@ pub use session::{
 pub use sign_in::{
     ContractCheck, MESSAGE_BYTES_MAX, NONCE_LIFETIME, ProvenWallet, SIGNATURE_BYTES_MAX, SignInConfig, SignInDecision,
     SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
+    link_request_id,
 };
-pub use spend::{SpendLimitReached, SpendLimits};
+pub use spend::{SpendLimitReached, SpendLimits, SpendSide, WindowKey};
 pub use treasury::TreasuryAddress;
 pub use wallet::{RegisteredWallet, UnknownWord, WalletRole};

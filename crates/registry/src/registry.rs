@@ -228,6 +228,18 @@ impl Registry {
         self.treasury.values()
     }
 
+    /// Whether an address of a chain is the operator's. A payment to it is not a payment to a player: coins that come
+    /// back to our own wallets are credited to no player.
+    #[must_use]
+    pub fn is_operators(&self, chain: &Name, address: Address) -> bool {
+        let first = (chain.clone(), address, AssetId(0));
+        let watched = self.accounts.range(first..).next();
+        self.wallets.values().any(|wallet| wallet.address == address)
+            || self.custody_keys.values().any(|key| key.address == address)
+            || watched.is_some_and(|((on, at, _), _)| on == chain && *at == address)
+            || self.treasury(chain).any(|capital| capital == address)
+    }
+
     #[must_use]
     pub(crate) fn treasury_address(&self, chain: &Name, address: Address) -> Option<&TreasuryAddress> {
         self.treasury.get(&(chain.clone(), address))

@@ -1,4 +1,5 @@
-//! The spend limit of a server's key: what its calls may take in any minute.
+//! The spend limit of a server's key: what its calls may take from players, and what they may give to players, in any
+//! minute; each of the two has a window of its own.
 //!
 //! It limits what a stolen key can do before it is revoked. The window is in memory: after a restart it begins empty.
 
@@ -10,11 +11,23 @@ use bankroll_orders::Address;
 const SECOND: u64 = 1_000_000;
 const WINDOW_SECONDS: u64 = 60;
 
-/// What keys have spent in the last minute, by key and asset.
+/// Whose money a call moves. A thief with a server's key is also one who gives: to an account of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SpendSide {
+    /// Out of a player's account.
+    Taken,
+    /// Into a player's account, whose owner can have it paid out.
+    Given,
+}
+
+/// What keys have spent in the last minute, by key, asset and side.
 #[derive(Clone, Debug, Default)]
 pub struct SpendLimits {
-    windows: BTreeMap<(Address, AssetId), SpendWindow>,
+    windows: BTreeMap<WindowKey, SpendWindow>,
 }
+
+/// What has a window of its own.
+pub type WindowKey = (Address, AssetId, SpendSide);
 
 /// Amounts of the last sixty seconds, summed up by the second: at most 61 of them.
 #[derive(Clone, Debug, Default)]
@@ -38,15 +51,8 @@ impl SpendLimits {
     ///
     /// # Errors
     /// If that would exceed the limit; nothing is counted then.
-    pub fn spend(
-        &mut self,
-        key: Address,
-        asset: AssetId,
-        limit: Amount,
-        amount: Amount,
-        now: Time,
-    ) -> Result<(), SpendLimitReached> {
-        let window = self.windows.entry((key, asset)).or_default();
+    pub fn spend(&mut self, key: WindowKey, limit: Amount, amount: Amount, now: Time) -> Result<(), SpendLimitReached> {
+        let window = self.windows.entry(key).or_default();
         let spent = window.advance(now);
         let after = spent.checked_add(amount).filter(|after| *after <= limit);
         if after.is_none() {
@@ -60,8 +66,8 @@ impl SpendLimits {
     }
 
     /// Takes back what was counted for a call that the ledger certainly refused. Not for an unknown outcome.
-    pub fn give_back(&mut self, key: Address, asset: AssetId, amount: Amount, counted_at: Time) {
-        let Some(window) = self.windows.get_mut(&(key, asset)) else { return };
+    pub fn give_back(&mut self, key: WindowKey, amount: Amount, counted_at: Time) {
+        let Some(window) = self.windows.get_mut(&key) else { return };
         let second = counted_at.0 / SECOND;
         if let Some((_, sum)) = window.seconds.iter_mut().find(|(of, _)| *of == second) {
             *sum = sum.checked_sub(amount).unwrap_or(Amount::ZERO);

@@ -117,7 +117,10 @@ impl Spawns {
         let claim = deposit.map(|deposit| claim(reader, &order.server, &deposit.id, now)).transpose()?;
         let expires = Time(now.0.saturating_add(self.reservation_micros));
         let reserve = requests::reserve(order, terms, accounts.funds.id, claim.as_ref(), now, expires)?;
-        Ok(requests::allocate(order, terms, &accounts).into_iter().chain([reserve]).collect())
+        let allocate = requests::allocate(order, terms, &accounts);
+        // A decided key gets no place any more: without this its reservation would be refused after the fees are taken.
+        let is_decided = allocate.is_some() && reader.find_key(&reserve.key)?.is_some();
+        Ok(allocate.filter(|_| !is_decided).into_iter().chain([reserve]).collect())
     }
 
     /// What the ledger's answer to the last of [`Self::reserve_requests`] means.

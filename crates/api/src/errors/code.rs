@@ -121,7 +121,8 @@ error_codes! {
     NonceUnknown, "nonce_unknown", UNAUTHORIZED, false, "The service did not issue this nonce, or it has expired",
         "Ask for a nonce with `POST /v1/sign-in/nonce`, and use it once, within ten minutes.";
     SignInInvalid, "sign_in_invalid", BAD_REQUEST, false, "The sign-in message is malformed",
-        "The message must follow EIP-4361, with the domain of this service. The detail says what is wrong.";
+        "The message must follow EIP-4361, with the domain of this service. A sign-in has no `Request ID`; a message that \
+         links a wallet has `link:` and the player. The detail says what is wrong.";
     KeyNotAllowListed, "key_not_allow_listed", FORBIDDEN, false, "The key is not on the allow-list",
         "The owner adds a game server's key with `POST /v1/registry/server-keys`.";
     KeyRevoked, "key_revoked", FORBIDDEN, false, "The key was revoked, or its time is over",
@@ -130,8 +131,8 @@ error_codes! {
         "The allow-list bounds the buy-in and the fees of each key. The detail names value and bounds.";
     WalletTaken, "wallet_taken", CONFLICT, false, "The wallet belongs to another player or to the operator",
         "A wallet belongs to the first player who proves it, and never changes hands.";
-    PayoutAddressUnknown, "payout_address_unknown", FORBIDDEN, false, "The payout address is no wallet of the registry",
-        "The owner adds wallets with `POST /v1/registry/wallets`.";
+    PayoutAddressUnknown, "payout_address_unknown", FORBIDDEN, false, "The payout address is no hot wallet of the key's custody key",
+        "A game server pays out of a hot wallet of its own custody key only. The owner adds wallets with `POST /v1/registry/wallets`.";
 
     // What the caller may do.
     Forbidden, "forbidden", FORBIDDEN, false, "This kind of caller may not do this",
@@ -173,8 +174,16 @@ error_codes! {
         "Open it, then send the same request again.";
     NotEligible, "not_eligible", UNPROCESSABLE_ENTITY, false, "The player cannot do this now",
         "The detail has the reason: too little money, an exclusion, a debt, or a pause.";
+    FeeCapZero, "fee_cap_zero", UNPROCESSABLE_ENTITY, false, "Players and developers pay for their own gas",
+        "Sign a `feeCap` of what the payout may cost in gas at most. It is held on top of the amount; what gas does not \
+         cost stays with the owner of the money.";
+    DestinationNotAllowed, "destination_not_allowed", UNPROCESSABLE_ENTITY, false,
+        "Nothing is paid to the zero address or to addresses of the operator",
+        "Coins at the zero address are lost, and coins that come back to the operator's wallets are credited to no \
+         player. Name a wallet of your own.";
     SpendLimit, "spend_limit", TOO_MANY_REQUESTS, true, "The key has reached its spend limit",
-        "The owner bounds what a key of a game server moves in a minute. The same request may succeed in a minute.";
+        "The owner bounds what a key of a game server takes out of players' accounts in a minute, and what it moves into \
+         them. The same request may succeed in a minute.";
 
     // The state of the service.
     RateLimited, "rate_limited", TOO_MANY_REQUESTS, true, "Too many requests",

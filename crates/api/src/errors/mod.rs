@@ -42,6 +42,18 @@ impl ApiError {
         Self { code, detail: detail.into(), retry_after: None }
     }
 
+    /// The same error if it says what was decided; `outcome_unknown` if it says only that the service could not read.
+    /// For everything that follows a commit: there "nothing was changed" would be a lie.
+    #[must_use]
+    pub fn after_commit(self) -> Self {
+        match self.code {
+            ErrorCode::Unavailable | ErrorCode::Busy | ErrorCode::BooksDamaged | ErrorCode::Internal => {
+                Self::new(ErrorCode::OutcomeUnknown).after(1)
+            }
+            _ => self,
+        }
+    }
+
     #[must_use]
     pub const fn after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);

@@ -25,13 +25,18 @@ pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 /// Reads the part after the `?`: texts only, so the type has fields of `Option<String>`.
 ///
 /// # Errors
-/// If a parameter is unknown, occurs twice or is not UTF-8.
+/// If a parameter is unknown, occurs twice, is not UTF-8 or has a control character.
 pub fn parse_query<T: DeserializeOwned>(query: Option<&str>) -> Result<T, ApiError> {
     let wrong = |detail: &str| ApiError::with(ErrorCode::QueryInvalid, shortened(detail));
     let text = |raw: &str| {
         let spaced = raw.replace('+', " ");
         let decoded = percent_decode_str(&spaced).decode_utf8().map(|text| text.into_owned());
-        decoded.map_err(|_| wrong("a parameter is not UTF-8"))
+        let decoded = decoded.map_err(|_| wrong("a parameter is not UTF-8"))?;
+        // No text of ours has them, and a database may refuse them with an error that looks like an outage.
+        if decoded.contains(char::is_control) {
+            return Err(wrong("a parameter has a control character"));
+        }
+        Ok(decoded)
     };
     let mut fields = Map::new();
     for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {

@@ -52,8 +52,12 @@ pub struct HoldBody {
     pub account_held: String,
 }
 
-/// The body for an answer of the ledger.
+/// The body for an answer of the ledger. An error is never "nothing was changed": the answer says that it was.
 pub(crate) async fn applied(books: &HeldBooks, answer: &Answer) -> Result<AppliedBody, ApiError> {
+    read_names(books, answer).await.map_err(ApiError::after_commit)
+}
+
+async fn read_names(books: &HeldBooks, answer: &Answer) -> Result<AppliedBody, ApiError> {
     let Effects { postings, holds, .. } = answer.effects()?;
     let seq = answer.seq.ok_or(ErrorCode::Internal)?;
     let mut body = AppliedBody {

@@ -5,9 +5,13 @@
 
 mod answer;
 mod operation;
+mod spent;
 mod submit;
+#[cfg(test)]
+mod tests;
 
 pub use answer::AppliedBody;
 pub(crate) use answer::{applied, applied_response};
 pub(crate) use operation::Operation;
-pub(crate) use submit::{apply_one, request, settle_rejection, spend, spend_amount, unspend};
+pub(crate) use spent::{Spent, admit, count};
+pub(crate) use submit::{apply_one, request, settle_rejection};

@@ -1,6 +1,7 @@
 //! One operation of a game server: what it names, and the legs it becomes.
 
 use bankroll_ledger::{AccountId, Amount, AssetId, HoldId, Leg, Name, Settler, Time};
+use bankroll_registry::SpendSide;
 
 use crate::{ApiError, ErrorCode, state::HeldBooks};
 
@@ -60,18 +61,32 @@ impl Operation {
         })
     }
 
-    /// What it takes out of a player's reach, which the spend limit of the server's key bounds: the asset and the
-    /// amount.
-    pub fn spends(&self) -> Option<(AssetId, Amount)> {
-        let (account, amount) = match self {
-            Self::Move { from, amount, .. } => (from, amount),
-            Self::Hold { account, amount, .. } => (account, amount),
-            // Counted when it was held.
+    /// The player's account that it takes money from. A hold that is posted was checked when it was made.
+    pub fn takes_from(&self) -> Option<&str> {
+        let account = match self {
+            Self::Move { from, .. } => from,
+            Self::Hold { account, .. } => account,
             Self::Post { .. } | Self::Release { .. } => return None,
         };
-        let is_players = matches!(account.split('/').nth(1), Some("funds" | "play_only"));
-        is_players.then(|| Some((asset_of(account)?, *amount))).flatten()
+        is_players(account).then_some(account)
     }
+
+    /// What the spend limit of the server's key bounds: money out of players' accounts, and money into them.
+    pub fn counts(&self) -> impl Iterator<Item = (SpendSide, AssetId, Amount)> {
+        // What a post takes out of an account was counted when it was held.
+        let (to, amount) = match self {
+            Self::Move { to, amount, .. } | Self::Post { to, amount, .. } => (Some(to.as_str()), *amount),
+            Self::Hold { amount, .. } => (None, *amount),
+            Self::Release { .. } => (None, Amount::ZERO),
+        };
+        let taken = self.takes_from().map(|account| (SpendSide::Taken, account));
+        let given = to.filter(|to| is_players(to)).map(|account| (SpendSide::Given, account));
+        taken.into_iter().chain(given).filter_map(move |(side, account)| Some((side, asset_of(account)?, amount)))
+    }
+}
+
+fn is_players(account: &str) -> bool {
+    matches!(account.split('/').nth(1), Some("funds" | "play_only"))
 }
 
 /// The number of an account of this server. Another server's is not found, like one that does not exist.

@@ -1,14 +1,11 @@
 //! From an operation to its answer.
 
-use std::sync::PoisonError;
-
 use axum::response::Response;
 use bankroll_ledger::{
-    Action, Amount, AssetId, HoldId, IdempotencyKey, Leg, Name, Namespace, Record, References, Rejection, Request,
-    Scope,
+    Action, HoldId, IdempotencyKey, Leg, Name, Namespace, Record, References, Rejection, Request, Scope,
 };
 
-use super::{Operation, applied, applied_response};
+use super::{Operation, Spent, admit, applied, applied_response};
 use crate::{
     ApiError, ErrorCode,
     state::{Gate, HeldBooks},
@@ -39,58 +36,24 @@ pub(crate) async fn apply_one(
     operation: Operation,
 ) -> Result<Response, ApiError> {
     gate.books.learn(operation.accounts()).await?;
-    let leg = operation.leg(server, &gate.books)?;
-    let spent = spend(&gate, &operation)?;
-    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
-    let pending = books.ledger.submit(vec![request(server, key, vec![leg])]);
-    let key_address = gate.opened_by();
+    let request = request(server, key, vec![operation.leg(server, &gate.books)?]);
+    let spent = match admit(&gate, server, &operation) {
+        Ok(spent) => spent,
+        // A retry of what was applied gets its answer, whatever has changed since.
+        Err(refusal) if gate.books.decided_keys(vec![request.key.clone()]).await?.is_empty() => return Err(refusal),
+        Err(_) => Spent::default(),
+    };
+    let books = std::sync::Arc::clone(&gate.books);
+    let pending = books.ledger.submit(vec![request]);
     // In the queue: a pause that is answered from here on comes after this request.
     drop(gate);
-    let give_back = || {
-        if let (Some((asset, amount)), Some(key)) = (spent, key_address) {
-            unspend(&books, key, asset, amount, now);
-        }
-    };
-    let pending = pending.inspect_err(|_| give_back())?;
-    let answers = pending.await?;
+    let answers = spent.answers(&books, pending).await?;
     let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
-    // It certainly moved nothing now.
-    if answer.replayed || answer.effects().is_err() {
-        give_back();
-    }
+    spent.settle(&books, answer);
     match answer.effects() {
         Ok(_) => applied_response(&applied(&books, answer).await?, answer.replayed),
         Err(rejection) => Err(settle_rejection(&books, server, &operation, rejection).await),
     }
-}
-
-/// Counts what an operation spends against the limit of the key that opened the session.
-pub(crate) fn spend(gate: &Gate, operation: &Operation) -> Result<Option<(AssetId, Amount)>, ApiError> {
-    operation.spends().map_or(Ok(None), |(asset, amount)| spend_amount(gate, asset, amount))
-}
-
-/// Counts an amount; `None` if the key has no limit.
-pub(crate) fn spend_amount(gate: &Gate, asset: AssetId, amount: Amount) -> Result<Option<(AssetId, Amount)>, ApiError> {
-    let key = gate.opened_by().and_then(|address| gate.registry.server_key(address));
-    let Some((key, limit)) = key.and_then(|key| Some((key, key.spend_limit?))) else { return Ok(None) };
-    let mut limits = gate.books.spend.lock().unwrap_or_else(PoisonError::into_inner);
-    limits.spend(key.address, asset, limit, amount, gate.now).map_err(|reached| {
-        let wait = reached.retry_at.map_or(60, |at| at.0.saturating_sub(gate.now.0).div_ceil(1_000_000));
-        ApiError::with(ErrorCode::SpendLimit, reached.to_string()).after(u32::try_from(wait).unwrap_or(60))
-    })?;
-    Ok(Some((asset, amount)))
-}
-
-/// Takes back what was counted for an operation that moved nothing.
-pub(crate) fn unspend(
-    books: &HeldBooks,
-    key: bankroll_orders::Address,
-    asset: AssetId,
-    amount: Amount,
-    counted_at: bankroll_ledger::Time,
-) {
-    let mut limits = books.spend.lock().unwrap_or_else(PoisonError::into_inner);
-    limits.give_back(key, asset, amount, counted_at);
 }
 
 /// The error for a rejection. The ledger says "not allowed" for a hold of another server, too; to its caller that hold
@@ -109,7 +72,7 @@ pub(crate) async fn settle_rejection(
     match hold_scope(books, *hold).await {
         Ok(Some(Scope::Server(of))) if of == *server => rejection.into(),
         Ok(_) => ErrorCode::NotFound.into(),
-        Err(error) => error,
+        Err(error) => error.after_commit(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
-use bankroll_ledger::{Answer, Name, Request};
+use bankroll_ledger::{Answer, IdempotencyKey, Name, Request};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,12 +11,15 @@ use super::transfers::server_asset;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, hold_id, time},
-    money::{AppliedBody, Operation, applied, applied_response, request, settle_rejection, spend, unspend},
+    money::{AppliedBody, Operation, admit, applied, applied_response, request, settle_rejection},
     state::{Gate, HeldBooks},
 };
 
 /// The most operations of one batch.
 const OPERATIONS_MAX: usize = 8_000;
+/// How many operations of one batch that a limit or a pause refuses are looked up, each with a search of the journal. The
+/// others are refused, which is retriable.
+const RETRIES_MAX: usize = 100;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -124,33 +127,55 @@ type ParsedOperation = (String, Result<Operation, ApiError>);
 
 /// All sound operations in one call to the ledger. A refused one has its place in the results only.
 async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Result<Vec<OperationResult>, ApiError> {
-    let mut requests: Vec<Request> = Vec::with_capacity(parsed.len());
     let mut built = Vec::with_capacity(parsed.len());
     for (key, operation) in parsed {
         let ready = operation.and_then(|operation| {
-            let leg = operation.leg(server, &gate.books)?;
-            let spent = spend(&gate, &operation)?;
-            requests.push(request(server, &key, vec![leg]));
-            Ok((operation, spent))
+            let request = request(server, &key, vec![operation.leg(server, &gate.books)?]);
+            let spent = admit(&gate, server, &operation);
+            Ok((operation, request, spent))
         });
         built.push((key, ready));
     }
-    let (books, now, key_address) = (Arc::clone(&gate.books), gate.now, gate.opened_by());
+    // Retries of what was applied get their answers, whatever has changed since.
+    let refused_keys = built.iter().filter_map(|(_, ready)| match ready {
+        Ok((_, request, Err(_))) => Some(request.key.clone()),
+        _ => None,
+    });
+    let refused_keys: Vec<IdempotencyKey> = refused_keys.take(RETRIES_MAX).collect();
+    let decided = if refused_keys.is_empty() { Ok(refused_keys) } else { gate.books.decided_keys(refused_keys).await };
+    let decided = decided.inspect_err(|error| {
+        let admitted = built.iter().filter_map(|(_, ready)| ready.as_ref().ok()?.2.as_ref().ok());
+        admitted.for_each(|spent| spent.failed(&gate.books, error));
+    })?;
+    let mut requests: Vec<Request> = Vec::with_capacity(built.len());
+    let mut sent = Vec::with_capacity(built.len());
+    for (key, ready) in built {
+        let ready = ready.and_then(|(operation, request, spent)| {
+            let spent = if decided.contains(&request.key) { spent.unwrap_or_default() } else { spent? };
+            requests.push(request);
+            Ok((operation, spent))
+        });
+        sent.push((key, ready));
+    }
+    let books = Arc::clone(&gate.books);
     let pending = if requests.is_empty() { None } else { Some(books.ledger.submit(requests)) };
     drop(gate);
-    let mut answers = match pending {
-        Some(pending) => pending?.await?.into_iter(),
-        None => Vec::new().into_iter(),
+    let answers = match pending {
+        Some(Ok(pending)) => pending.await.map_err(ApiError::from),
+        Some(Err(refusal)) => Err(refusal.into()),
+        None => Ok(Vec::new()),
     };
-    let mut results = Vec::with_capacity(built.len());
-    for (key, ready) in built {
+    let answers = answers.inspect_err(|error| {
+        let admitted = sent.iter().filter_map(|(_, ready)| ready.as_ref().ok());
+        admitted.for_each(|(_, spent)| spent.failed(&books, error));
+    })?;
+    let (mut answers, mut results) = (answers.into_iter(), Vec::with_capacity(sent.len()));
+    for (key, ready) in sent {
         let result = match ready {
             Ok((operation, spent)) => {
                 let answer = answers.next().ok_or(ErrorCode::OutcomeUnknown)?;
-                if let (true, Some((asset, amount)), Some(address)) = (is_idle(&answer), spent, key_address) {
-                    unspend(&books, address, asset, amount, now);
-                }
-                result_of(&books, server, key, &operation, &answer).await?
+                spent.settle(&books, &answer);
+                result_of(&books, server, key, &operation, &answer).await
             }
             Err(error) => refused(key, &error, false),
         };
@@ -159,27 +184,21 @@ async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Resu
     Ok(results)
 }
 
-/// Whether the call that has this answer moved nothing.
-fn is_idle(answer: &Answer) -> bool {
-    answer.replayed || answer.effects().is_err()
-}
-
+/// A read that fails after the commit leaves one result unknown, and the others as they are.
 async fn result_of(
     books: &HeldBooks,
     server: &Name,
     key: String,
     operation: &Operation,
     answer: &Answer,
-) -> Result<OperationResult, ApiError> {
-    match answer.effects() {
-        Ok(_) => {
-            let applied = Some(applied(books, answer).await?);
-            Ok(OperationResult { key, applied, replayed: answer.replayed, error: None })
-        }
-        Err(rejection) => {
-            let error = settle_rejection(books, server, operation, rejection).await;
-            Ok(refused(key, &error, answer.replayed))
-        }
+) -> OperationResult {
+    let applied = match answer.effects() {
+        Ok(_) => applied(books, answer).await,
+        Err(rejection) => Err(settle_rejection(books, server, operation, rejection).await),
+    };
+    match applied {
+        Ok(applied) => OperationResult { key, applied: Some(applied), replayed: answer.replayed, error: None },
+        Err(error) => refused(key, &error, answer.replayed),
     }
 }
 

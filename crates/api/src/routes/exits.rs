@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{AccountKind, AccountName, Amount, AssetId, Name, Principal, Rejection, Request, Scope};
 use bankroll_orders::Address;
+use bankroll_registry::SpendSide;
 use bankroll_spawns::{SpawnId, exit_fact};
 use bankroll_store::Reader;
 use bankroll_withdrawals::{
@@ -17,11 +18,12 @@ use utoipa::ToSchema;
 use super::{
     accounts::{open_accounts, player_of},
     sessions::address_of,
+    withdrawals::check_to,
 };
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount},
-    money::{applied_response, spend_amount, unspend},
+    money::{applied_response, count},
     state::{Gate, HeldBooks},
 };
 
@@ -84,7 +86,8 @@ struct ExitOrder {
 
 /// Takes a player out of the world
 ///
-/// Moves their value into their funds and, with `payout: auto`, requests its payout in the same commit.
+/// Moves their value into their funds and, with `payout: auto`, requests its payout in the same commit. `exit_id` decides
+/// what the same request is: with another body it is a mismatch, and with another `Idempotency-Key` it is still one exit.
 #[utoipa::path(post, path = "/v1/servers/{server}/exits", tag = "game", params(("server" = String, Path)),
     request_body = NewExitBody, responses((status = 200, body = ExitBody)), security(("session" = [])))]
 pub async fn exit(
@@ -106,21 +109,26 @@ pub async fn exit(
     if let Some(known) = known(&books, &order).await? {
         return applied_response(&known, true);
     }
+    if let Some((to, _)) = order.payout {
+        check_to(&gate, &order.chain, to)?;
+    }
     let [account, world] = ensure_accounts(&books, &order).await?;
     let request = order.request(&Intents::new(funds.settings().approval), account, world)?;
-    // What is paid out is out of reach for ever: a stolen key must not empty the world at once.
-    let spent = order.payout.map_or(Ok(None), |_| spend_amount(&gate, asset, order.amount))?.zip(gate.opened_by());
-    let (now, pending) = (gate.now, Intents::submit(&books.ledger, vec![request]));
+    // The player can have it paid out, if it is not at once: a stolen key must not empty the world.
+    let spent = count(&gate, [(SpendSide::Given, asset, order.amount)])?;
+    let pending = Intents::submit(&books.ledger, vec![request]);
     drop(gate);
-    let answers = pending?.answered().await?;
+    let answered = match pending {
+        Ok(pending) => pending.answered().await.map_err(ApiError::from),
+        Err(refusal) => Err(refusal.into()),
+    };
+    let answers = answered.inspect_err(|error| spent.failed(&books, error))?;
     let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
-    if let (true, Some(((asset, amount), key))) = (answer.replayed || answer.effects().is_err(), spent) {
-        unspend(&books, key, asset, amount, now);
-    }
+    spent.settle(&books, answer);
     match answer.effects() {
         Ok(_) => applied_response(&order.body(), answer.replayed),
         // Decided before, maybe under another policy: the row says whether it is the same exit.
-        Err(Rejection::KeyReused) => match known(&books, &order).await? {
+        Err(Rejection::KeyReused) => match known(&books, &order).await.map_err(ApiError::after_commit)? {
             Some(known) => applied_response(&known, true),
             None => Err(ErrorCode::IdempotencyMismatch.into()),
         },
@@ -165,7 +173,10 @@ async fn known(books: &HeldBooks, order: &ExitOrder) -> Result<Option<ExitBody>,
             && found.amount == order.amount
             && found.spawn.as_deref() == order.spawn.as_ref().map(SpawnId::as_str)
             && found.intent.is_some() == order.payout.is_some()
-            && order.payout.is_none_or(|(to, _)| paid_to.is_some_and(|paid| paid.to == to));
+            && order.payout.is_none_or(|(to, gas)| {
+                paid_to
+                    .is_some_and(|paid| paid.to == to && paid.fee_cap.map_or(GasPayer::House, GasPayer::Player) == gas)
+            });
         if is_same { Ok(Some(shown(&found))) } else { Err(ApiError::new(ErrorCode::IdempotencyMismatch)) }
     };
     books.readers.read(read).await

@@ -137,7 +137,8 @@ pub async fn history(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
 
 /// Links one more wallet
 ///
-/// With a sign-in message of that wallet: only its own signature attributes payments from it.
+/// With a message of that wallet as for a sign-in, and with the `Request ID` `link:` and the `player` of `/v1/me`: only
+/// the wallet's own signature, made for this player, attributes payments from it.
 #[utoipa::path(post, path = "/v1/me/wallets", tag = "players", request_body = SignInBody,
     responses((status = 200, body = PlayerBody)), security(("session" = [])))]
 pub async fn link_wallet(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {

@@ -59,7 +59,7 @@ pub struct OpenSessionBody {
     pub signature: String,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct SessionBody {
     pub session: String,
     /// For `Authorization: Bearer`. Shown once.
@@ -68,6 +68,13 @@ pub struct SessionBody {
     /// The registered server, for a registration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerBody>,
+}
+
+/// Without the token.
+impl std::fmt::Debug for SessionBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SessionBody({}, until {})", self.session, self.expires_at)
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -138,9 +145,10 @@ pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     };
     let signer = signer(&typed_data::digest(&message, chain_id), &body.signature)?;
     let terms = SessionTerms { role, subject, audience, nonce, expires };
-    let audience = &funds.settings().audience;
+    let (audience, owner_chain) = (&funds.settings().audience, funds.settings().chain_id);
     let books = funds.books()?;
-    let decide = |registry: &Registry, now| decide_session(registry, &terms, signer, chain_id, audience, now);
+    let decide =
+        |registry: &Registry, now| decide_session(registry, &terms, signer, chain_id, owner_chain, audience, now);
     // A stranger's message is refused before money calls have to wait for it.
     decide(&*books.registry.read().await, funds.now())?;
     let gate = funds.enter_to_change(&call).await?;

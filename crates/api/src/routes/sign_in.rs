@@ -37,6 +37,8 @@ pub async fn nonce(State(funds): State<Funds>) -> Result<Response, ApiError> {
 }
 
 /// Signs a player in
+///
+/// The message has no `Request ID`: a message that links a wallet signs no player in.
 #[utoipa::path(post, path = "/v1/sign-in", tag = "sessions", request_body = SignInBody,
     responses((status = 200, body = SessionBody)))]
 pub async fn sign_in(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
@@ -86,7 +88,7 @@ pub(super) fn body_key(body: &SignInBody) -> String {
 impl From<SignInRefusal> for ApiError {
     fn from(refusal: SignInRefusal) -> Self {
         let code = match refusal {
-            SignInRefusal::Malformed { .. } => ErrorCode::SignInInvalid,
+            SignInRefusal::Malformed { .. } | SignInRefusal::WrongPurpose => ErrorCode::SignInInvalid,
             SignInRefusal::WrongDomain | SignInRefusal::WrongUri => ErrorCode::AudienceWrong,
             SignInRefusal::WrongChain { .. } | SignInRefusal::OtherChainsContract { .. } => ErrorCode::ChainWrong,
             SignInRefusal::Expired { .. } | SignInRefusal::NotYetValid { .. } => ErrorCode::SignatureExpired,

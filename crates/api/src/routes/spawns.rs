@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use bankroll_deposits::credit::credited_buy_in;
 use bankroll_ledger::Name;
+use bankroll_registry::SpendSide;
 use bankroll_spawns::{
     ConsumedDeposit, SpawnEnd, SpawnId, SpawnOrder, SpawnTerms, SpawnView, Spawns,
     views::{self, SpawnRefusal},
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time},
-    money::{applied_response, spend_amount, unspend},
+    money::{Spent, applied_response, count},
     state::Gate,
 };
 
@@ -155,16 +156,15 @@ pub async fn reserve(
         Err(known) => return applied_response(&shown(&known.spawn), known.is_repeated),
         Ok(requests) => requests,
     };
-    let spent = spend_amount(&gate, asset, terms.price)?.zip(gate.opened_by());
+    let spent = count(&gate, [(SpendSide::Taken, asset, terms.price)])?;
     let last = requests.last().cloned().ok_or(ErrorCode::Internal)?;
     let pending = books.ledger.submit(requests);
     drop(gate);
-    let answers = pending?.await?;
+    let answers = spent.answers(&books, pending).await?;
     let answer = answers.last().cloned().ok_or(ErrorCode::OutcomeUnknown)?;
-    if let (true, Some(((asset, amount), key))) = (answer.replayed || answer.effects().is_err(), spent) {
-        unspend(&books, key, asset, amount, now);
-    }
-    let reserved = books.readers.read(move |reader| Spawns::reserved(reader, &order, &last, &answer)).await?;
+    spent.settle(&books, &answer);
+    let reserved = books.readers.read(move |reader| Spawns::reserved(reader, &order, &last, &answer)).await;
+    let reserved = reserved.map_err(ApiError::after_commit)?;
     Spawns::note_hold(&books.ledger, &reserved.spawn);
     applied_response(&shown(&reserved.spawn), reserved.is_repeated)
 }
@@ -251,10 +251,18 @@ async fn end(funds: &Funds, server: &str, spawn: &str, call: &ApiCall, end: Spaw
     let books = Arc::clone(&gate.books);
     let (request, spawn) =
         books.readers.read(move |reader| Spawns::end_request(end, &server, &id, &key, reader)).await?;
+    // The player can have a refund paid out, so a stolen key must not empty the world with refunds at once.
+    let given = (end == SpawnEnd::Refund).then_some((SpendSide::Given, spawn.asset, spawn.amount));
+    let spent = match count(&gate, given) {
+        Ok(spent) => spent,
+        Err(refusal) if books.decided_keys(vec![request.key.clone()]).await?.is_empty() => return Err(refusal),
+        Err(_) => Spent::default(),
+    };
     let pending = books.ledger.submit(vec![request]);
     drop(gate);
-    let answers = pending?.await?;
+    let answers = spent.answers(&books, pending).await?;
     let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
+    spent.settle(&books, answer);
     answer.effects()?;
     applied_response(&shown(&spawn), answer.replayed)
 }

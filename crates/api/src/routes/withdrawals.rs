@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{AccountKind, AccountName, AssetId, Name, Principal, Rejection, Scope};
 use bankroll_orders::{
-    IntentId,
+    Address, IntentId,
     typed_data::{self, Payout, U256, WalletSignature},
 };
 use bankroll_registry::{AHEAD_MAX_SECONDS, SKEW_SECONDS};
@@ -39,7 +39,7 @@ pub struct NewWithdrawalBody {
     /// The symbol of the server's asset, as the message has it.
     pub asset: String,
     pub amount: String,
-    /// The most that the caller pays for gas; `0` if the house pays.
+    /// The most that the caller pays for gas, on top of the amount; not `0`.
     pub fee_cap: String,
     /// Seconds since 1970, at most ten minutes ahead.
     pub expires: u64,
@@ -151,7 +151,9 @@ pub async fn show_of_player(
 
 /// Requests a payout of the player's own money
 ///
-/// Signed by one of the player's wallets (EIP-712 `Payout`); the signature is stored with the request.
+/// Signed by one of the player's wallets (EIP-712 `Payout`); the signature is stored with the request. `request_id`
+/// decides what the same request is: with another body it is a mismatch, and with another `Idempotency-Key` it is still
+/// paid once.
 #[utoipa::path(post, path = "/v1/me/withdrawals", tag = "withdrawals", request_body = NewWithdrawalBody,
     responses((status = 200, body = RequestedBody)), security(("session" = [])))]
 pub async fn request(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
@@ -181,7 +183,8 @@ pub async fn request(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
 
 /// Requests a payout of the developer's fees
 ///
-/// Signed by the developer's wallet (EIP-712 `Payout`).
+/// Signed by the developer's wallet (EIP-712 `Payout`). `request_id` decides what the same request is, not the
+/// `Idempotency-Key`.
 #[utoipa::path(post, path = "/v1/servers/{server}/developer/withdrawals", tag = "withdrawals",
     params(("server" = String, Path)), request_body = NewWithdrawalBody,
     responses((status = 200, body = RequestedBody)), security(("session" = [])))]
@@ -212,7 +215,7 @@ struct PayoutOwner {
     wallet: Name,
     account: AccountName,
     chain: Name,
-    signer: bankroll_orders::Address,
+    signer: Address,
 }
 
 async fn submit(funds: &Funds, gate: Gate, body: &NewWithdrawalBody, owner: PayoutOwner) -> Result<Response, ApiError> {
@@ -221,6 +224,7 @@ async fn submit(funds: &Funds, gate: Gate, body: &NewWithdrawalBody, owner: Payo
     if let Some(known) = known(&books, &withdrawal).await? {
         return applied_response(&known, true);
     }
+    check_to(&gate, &withdrawal.chain, withdrawal.to)?;
     check_expiry(body.expires, gate.now)?;
     let account = withdrawal.account.to_string();
     books.learn(std::iter::once(account.as_str())).await?;
@@ -234,7 +238,7 @@ async fn submit(funds: &Funds, gate: Gate, body: &NewWithdrawalBody, owner: Payo
     let answer = answers.first().ok_or(ErrorCode::OutcomeUnknown)?;
     match answer.effects() {
         Ok(_) => applied_response(&requested(&withdrawal), answer.replayed),
-        Err(Rejection::KeyReused) => match known(&books, &withdrawal).await? {
+        Err(Rejection::KeyReused) => match known(&books, &withdrawal).await.map_err(ApiError::after_commit)? {
             Some(known) => applied_response(&known, true),
             None => Err(ErrorCode::IdempotencyMismatch.into()),
         },
@@ -257,6 +261,11 @@ fn withdrawal_of(
     asset.ok_or_else(|| ApiError::with(ErrorCode::BodyInvalid, "asset is not the symbol of the server's asset"))?;
     let chain = gate.registry.chain(&owner.chain).ok_or(ErrorCode::Internal)?;
     let (to, units) = (address_of("to", &body.to)?, amount(&body.amount)?);
+    let gas = gas_payer(Some(&body.fee_cap))?;
+    // Who asks must not choose that the house pays: payouts of dust would cost the house more than they pay.
+    if gas == GasPayer::House {
+        return Err(ErrorCode::FeeCapZero.into());
+    }
     let audience = &funds.settings().audience;
     let message = Payout {
         server: body.server.clone(),
@@ -292,7 +301,7 @@ fn withdrawal_of(
         chain: owner.chain,
         to,
         amount: units,
-        gas: gas_payer(Some(&body.fee_cap))?,
+        gas,
         exit: None,
         consent: Some(consent),
     })
@@ -306,6 +315,14 @@ fn check_expiry(expires: u64, now: bankroll_ledger::Time) -> Result<(), ApiError
     }
     if expires.saturating_add(SKEW_SECONDS) <= seconds {
         return Err(ApiError::with(ErrorCode::SignatureExpired, at()));
+    }
+    Ok(())
+}
+
+/// Coins at the zero address are lost, and coins that come back to our own addresses are credited to no player.
+pub(super) fn check_to(gate: &Gate, chain: &Name, to: Address) -> Result<(), ApiError> {
+    if to == Address::ZERO || gate.registry.is_operators(chain, to) {
+        return Err(ErrorCode::DestinationNotAllowed.into());
     }
     Ok(())
 }

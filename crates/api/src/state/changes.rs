@@ -91,15 +91,13 @@ impl ChangeGate {
         }
     }
 
-    /// Commits changes, and takes them over into memory. Nothing to change is nothing to commit.
+    /// Commits changes, and takes them over into memory. Without changes the key is committed alone: a signed request
+    /// that had no effect must have none later either.
     pub async fn commit(
         self,
         author: ChangeAuthor,
         changes: Vec<RegistryChange>,
     ) -> Result<Vec<RegistryChange>, ApiError> {
-        if changes.is_empty() {
-            return Ok(changes);
-        }
         // A caller that goes away drops this future, not the task.
         tokio::spawn(self.commit_now(author, changes)).await.unwrap_or_else(|_| Err(ErrorCode::OutcomeUnknown.into()))
     }

@@ -22,7 +22,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicU64},
 };
 
-use bankroll_ledger::{AccountId, AccountName, Amount, Name, Time};
+use bankroll_ledger::{AccountId, AccountName, Amount, IdempotencyKey, Name, Time};
 use bankroll_orders::ChainId;
 use bankroll_registry::{ContractCheck, Registry, RegistryError, SessionKeys, SignInConfig, SpendLimits, random_bytes};
 use bankroll_spawns::Spawns;
@@ -195,6 +195,20 @@ impl HeldBooks {
             self.accounts.insert(&name.to_string(), id);
         }
         Ok(())
+    }
+
+    /// Which of these keys have an answer already.
+    pub async fn decided_keys(&self, keys: Vec<IdempotencyKey>) -> Result<Vec<IdempotencyKey>, ApiError> {
+        let decided = move |reader: &Reader| {
+            let mut found = Vec::new();
+            for key in keys {
+                if reader.find_key(&key)?.is_some() {
+                    found.push(key);
+                }
+            }
+            Ok::<_, bankroll_store::StoreError>(found)
+        };
+        self.readers.read(decided).await
     }
 
     /// The name of an account, for an answer.

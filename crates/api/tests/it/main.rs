@@ -6,6 +6,7 @@ mod document;
 mod error_pages;
 mod front;
 mod idempotency;
+mod limits;
 mod matrix;
 mod money;
 mod sessions;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{World, funds_of, player};
+use crate::world::{World, funds_of};
 
 #[test]
 fn a_transfer_moves_money_and_says_what_it_did() {
@@ -110,31 +110,4 @@ fn each_operation_of_a_batch_has_its_own_result() {
     let again = world.post("arena", "/v1/servers/arena/batch", operations).expect(200);
     assert_eq!(again["results"][0]["applied"], done["results"][0]["applied"], "the same answer");
     assert_eq!(world.balance("arena", &alice).0, "700");
-}
-
-#[test]
-fn a_key_with_a_spend_limit_takes_no_more_in_a_minute() {
-    let world = World::new();
-    let alice = funds_of("arena", "alice");
-    let mut draft = crate::world::server_key("arena", "limited");
-    draft["spend_limit"] = json!("100");
-    world.owner("POST", "/v1/registry/server-keys", draft);
-    let body = world.registration("arena", "limited", |_| {}, crate::world::CHAIN);
-    let ask = crate::world::Ask {
-        body: Some(body.to_string().into_bytes()),
-        ..crate::world::Ask::new("POST", "/v1/register")
-    };
-    let token = world.ask(ask).expect(200)["token"].as_str().unwrap().to_owned();
-    let withdraw = |amount: &str| {
-        let body = json!({ "account": alice, "amount": amount }).to_string().into_bytes();
-        let key = format!("limited-{}", world.number());
-        let ask = crate::world::Ask::new("POST", "/v1/servers/arena/withdraw");
-        world.ask(crate::world::Ask { token: Some(&token), key: Some(&key), body: Some(body), ..ask })
-    };
-    assert_eq!(withdraw("60").status, 200);
-    assert_eq!(withdraw("41").code(), "spend_limit");
-    assert_eq!(withdraw("40").status, 200, "what was refused was not counted");
-    world.pass(62);
-    assert_eq!(withdraw("100").status, 200);
-    assert_eq!(player("alice"), alice.rsplit('/').next().unwrap());
 }

@@ -135,10 +135,7 @@ fn a_sign_in_is_for_this_site_and_counts_once() {
 #[test]
 fn only_a_wallets_own_signature_makes_it_a_players() {
     let world = World::new();
-    let link = |of: &str, wallet: &str| {
-        let body = world.sign_in_body(wallet, "play.example");
-        world.post(of, "/v1/me/wallets", body)
-    };
+    let link = |of: &str, wallet: &str| world.post(of, "/v1/me/wallets", world.link_body(wallet, &player(of)));
     let wallets = link("alice", "alice's second").expect(200)["wallets"].clone();
     assert!(wallets.as_array().unwrap().contains(&json!(address("alice's second").to_string())), "{wallets}");
     assert_eq!(link("bob", "alice's second").code(), "wallet_taken");
@@ -146,4 +143,17 @@ fn only_a_wallets_own_signature_makes_it_a_players() {
     let token = world.sign_in("alice's second").expect(200)["token"].as_str().unwrap().to_owned();
     let me = world.ask(Ask { token: Some(&token), ..Ask::new("GET", "/v1/me") }).expect(200);
     assert_eq!(me["player"], json!(player("alice")));
+}
+
+#[test]
+fn a_sign_in_that_was_seen_on_its_way_links_no_wallet() {
+    let world = World::new();
+    let carols = world.sign_in_body("carol", "play.example");
+    let stolen = world.post("bob", "/v1/me/wallets", carols.clone());
+    assert_eq!((stolen.status, stolen.code()), (400, "sign_in_invalid"));
+    let sign_in =
+        |body: Value| world.ask(Ask { body: Some(body.to_string().into_bytes()), ..Ask::new("POST", "/v1/sign-in") });
+    // The reverse: a link that was seen opens no session.
+    assert_eq!(sign_in(world.link_body("carol", &player("alice"))).code(), "sign_in_invalid");
+    assert_eq!(sign_in(carols).status, 200, "neither has used up her message");
 }

@@ -1,6 +1,9 @@
 //! Spawns, exits and payouts over HTTP.
 
-use bankroll_orders::typed_data::{self, Payout, U256, WalletSignature};
+use bankroll_orders::{
+    Address,
+    typed_data::{self, Payout, U256, WalletSignature},
+};
 use serde_json::{Value, json};
 
 use crate::world::{AUDIENCE, Ask, CHAIN, World, address, funds_of, key, player, send};
@@ -89,23 +92,27 @@ fn a_player_who_excluded_themselves_gets_no_place() {
     assert_eq!(shorter.code(), "conflict");
 }
 
-/// A signed payout of Alice's money.
+/// A signed payout of Alice's money, for which she pays 1 for gas at most.
 fn payout(world: &World, request_id: &str, amount: u64, signer: &str) -> Value {
+    payout_to(world, request_id, amount, (1, address("alice")), signer)
+}
+
+fn payout_to(world: &World, request_id: &str, amount: u64, (cap, to): (u64, Address), signer: &str) -> Value {
     let message = Payout {
         server: "arena".into(),
         requestId: request_id.into(),
         audience: AUDIENCE.into(),
         wallet: address("alice").into(),
-        to: address("alice").into(),
+        to: to.into(),
         asset: "SIM".into(),
         amount: U256::from(amount),
-        feeCap: U256::ZERO,
+        feeCap: U256::from(cap),
         expires: world.seconds() + 300,
     };
     let signature = WalletSignature::by(&key(signer), &typed_data::digest(&message, CHAIN)).unwrap();
     json!({
         "server": "arena", "request_id": request_id, "account": "funds", "wallet": address("alice"),
-        "to": address("alice"), "asset": "SIM", "amount": amount.to_string(), "fee_cap": "0",
+        "to": to, "asset": "SIM", "amount": amount.to_string(), "fee_cap": cap.to_string(),
         "expires": message.expires, "signature": signature.to_string(),
     })
 }
@@ -121,13 +128,58 @@ fn a_player_pays_out_with_their_own_signature() {
     assert_eq!(other.code(), "idempotency_mismatch");
     let forged = world.post("alice", "/v1/me/withdrawals", payout(&world, "p2", 40, "arena"));
     assert_eq!(forged.code(), "signature_invalid");
-    assert_eq!(world.balance("arena", &funds_of("arena", "alice")), ("1000".into(), "960".into()));
+    assert_eq!(world.balance("arena", &funds_of("arena", "alice")), ("1000".into(), "959".into()));
     let id = first["withdrawal"].as_str().unwrap();
     let seen = world.get("alice", &format!("/v1/me/withdrawals/{id}")).expect(200);
     assert_eq!(seen["stage"], json!("waiting"));
     assert_eq!(world.get("bob", &format!("/v1/me/withdrawals/{id}")).code(), "not_found");
     assert_eq!(world.get("arena", &format!("/v1/servers/arena/withdrawals/{id}")).status, 200);
     assert_eq!(world.get("rival", &format!("/v1/servers/rival/withdrawals/{id}")).code(), "not_found");
+}
+
+#[test]
+fn players_pay_for_their_own_gas() {
+    let world = World::new();
+    let free = payout_to(&world, "p1", 40, (0, address("alice")), "alice");
+    let refused = world.post("alice", "/v1/me/withdrawals", free);
+    assert_eq!((refused.status, refused.code()), (422, "fee_cap_zero"));
+    assert_eq!(world.balance("arena", &funds_of("arena", "alice")), ("1000".into(), "1000".into()));
+    world.post("alice", "/v1/me/withdrawals", payout(&world, "p1", 40, "alice")).expect(200);
+}
+
+#[test]
+fn nothing_is_paid_to_the_zero_address_or_to_an_address_of_ours() {
+    let world = World::new();
+    let capital = json!({ "chain": "eip155:1337", "address": address("capital"), "label": "Capital" });
+    world.owner("POST", "/v1/registry/treasury", capital);
+    for to in [Address::ZERO, address("arena custody"), address("rival custody"), address("capital")] {
+        let asked = payout_to(&world, "p1", 40, (1, to), "alice");
+        let refused = world.post("alice", "/v1/me/withdrawals", asked);
+        assert_eq!((refused.status, refused.code()), (422, "destination_not_allowed"), "{to}");
+    }
+    let spawn = reserve(&world, "s1").expect(200);
+    end(&world, &spawn["spawn"], "commit").expect(200);
+    let ours = json!({ "exit_id": "x1", "player": address("rival custody"), "amount": "30", "payout": "auto" });
+    let refused = world.post("arena", "/v1/servers/arena/exits", ours);
+    assert_eq!(refused.code(), "destination_not_allowed");
+    assert_eq!(world.balance("arena", "arena/world/1").0, "100");
+}
+
+#[test]
+fn an_exit_with_another_gas_cap_is_another_exit() {
+    let world = World::new();
+    let spawn = reserve(&world, "s1").expect(200);
+    end(&world, &spawn["spawn"], "commit").expect(200);
+    let exit = |cap: &str| {
+        let player = player("alice");
+        json!({ "exit_id": "x1", "player": player, "amount": "30", "payout": "auto", "fee_cap": cap })
+    };
+    world.post("arena", "/v1/servers/arena/exits", exit("5")).expect(200);
+    assert!(world.post("arena", "/v1/servers/arena/exits", exit("5")).replayed);
+    for other in ["6", "0"] {
+        let refused = world.post("arena", "/v1/servers/arena/exits", exit(other));
+        assert_eq!(refused.code(), "idempotency_mismatch", "a cap of {other}");
+    }
 }
 
 #[test]
@@ -142,7 +194,7 @@ fn spawns_and_payouts_race_for_the_same_money_and_never_get_more_than_there_is()
             let key = format!("race-{number}");
             let spawn = Ask { token: Some(&arena), key: Some(&key), body: Some(spawn), ..ask }.request();
             tasks.push(tokio::spawn(send(world.router.clone(), spawn)));
-            let body = payout(&world, &key, 100, "alice").to_string().into_bytes();
+            let body = payout(&world, &key, 99, "alice").to_string().into_bytes();
             let ask = Ask::new("POST", "/v1/me/withdrawals");
             let paid = Ask { token: Some(&alice), key: Some(&key), body: Some(body), ..ask }.request();
             tasks.push(tokio::spawn(send(world.router.clone(), paid)));
@@ -177,7 +229,7 @@ fn an_exit_is_paid_to_the_players_own_wallets_only() {
         (&json!("exit"), &json!("waiting")),
         "30 are paid without an approval"
     );
-    world.post("alice", "/v1/me/wallets", world.sign_in_body("alice's second", "play.example")).expect(200);
+    world.post("alice", "/v1/me/wallets", world.link_body("alice's second", &player("alice"))).expect(200);
     world.post("arena", "/v1/servers/arena/exits", exit("alice's second", "x2")).expect(200);
 }
 
@@ -193,13 +245,13 @@ fn a_developer_pays_out_fees_and_nothing_else() {
             to: address("dev").into(),
             asset: "SIM".into(),
             amount: U256::from(150),
-            feeCap: U256::ZERO,
+            feeCap: U256::from(10),
             expires: world.seconds() + 300,
         };
         let signature = WalletSignature::by(&key("dev"), &typed_data::digest(&message, CHAIN)).unwrap();
         json!({
             "server": "arena", "request_id": "d1", "account": account, "wallet": address("dev"), "to": address("dev"),
-            "asset": "SIM", "amount": "150", "fee_cap": "0", "expires": message.expires,
+            "asset": "SIM", "amount": "150", "fee_cap": "10", "expires": message.expires,
             "signature": signature.to_string(),
         })
     };
@@ -208,7 +260,7 @@ fn a_developer_pays_out_fees_and_nothing_else() {
     let first = world.post("dev", path, signed("developer")).expect(200);
     assert_eq!(world.post("dev", path, signed("developer")).body, first);
     let account = world.get("dev", "/v1/servers/arena/developer").expect(200);
-    assert_eq!((&account["balance"], &account["available"]), (&json!("200"), &json!("50")));
+    assert_eq!((&account["balance"], &account["available"]), (&json!("200"), &json!("40")));
     assert_eq!(world.get("dev", "/v1/servers/rival/developer").status, 200, "dev is the rival's developer, too");
     assert_eq!(world.post("alice", path, signed("developer")).code(), "not_found");
 }

@@ -66,6 +66,8 @@ fn queries_are_strict_too() {
     check("limit=1&limit=2", "query_invalid");
     check("role=admin", "query_invalid");
     check("after=x", "cursor_invalid");
+    check("owner=%00", "query_invalid");
+    check("after=1%0a", "query_invalid");
     let page = world.get("arena", "/v1/servers/arena/accounts?kind=funds&limit=1").expect(200);
     assert_eq!(page["accounts"][0]["account"], json!(funds_of("arena", "alice")));
 }

@@ -290,11 +290,20 @@ impl World {
     }
 
     pub fn sign_in_body(&self, name: &str, domain: &str) -> Value {
+        self.wallet_message(name, domain, "")
+    }
+
+    /// A wallet agrees to be one more of a player.
+    pub fn link_body(&self, name: &str, player: &str) -> Value {
+        self.wallet_message(name, "play.example", &format!("\nRequest ID: link:{player}"))
+    }
+
+    fn wallet_message(&self, name: &str, domain: &str, end: &str) -> Value {
         let nonce = self.ask(Ask::new("POST", "/v1/sign-in/nonce")).expect(200);
         let issued = bankroll_api::input::show_time(Time(self.seconds() * 1_000_000));
         let text = format!(
             "{domain} wants you to sign in with your Ethereum account:\n{}\n\nPlay.\n\nURI: https://{domain}\n\
-             Version: 1\nChain ID: 1337\nNonce: {}\nIssued At: {}",
+             Version: 1\nChain ID: 1337\nNonce: {}\nIssued At: {}{end}",
             address(name),
             nonce["nonce"].as_str().unwrap(),
             issued.replace(".000000Z", "Z"),

@@ -18,8 +18,8 @@ pub use open_session::{SessionOpening, SessionTerms, decide_session};
 pub use refusal::RegistrationRefusal;
 
 use crate::{
-    KeyStanding, NoncePurpose, NonceText, Pauses, RegisteredServer, Registry, RegistryChange, ServerAccount,
-    ServerAccountStatus, ServerKey, ServerTerms, UsedNonce, WalletRole,
+    KeyStanding, NoncePurpose, NonceText, Pauses, RegisteredServer, RegisteredWallet, Registry, RegistryChange,
+    ServerAccount, ServerAccountStatus, ServerKey, ServerTerms, UsedNonce, WalletRole,
 };
 
 /// The longest exit hold: a week.
@@ -173,8 +173,14 @@ fn check_terms(
     if terms.developer == Address::ZERO {
         return Err(RegistrationRefusal::Malformed { field: "developer" });
     }
-    // Only a wallet of ours can pay, and only a hot one has a key at hand.
-    let payout = registry.wallet_at(&key.chain, terms.payout_address).filter(|wallet| wallet.role == WalletRole::Hot);
+    // Only a wallet of ours can pay, and only a hot one has a key at hand. Another server's would pay with the coins of
+    // that server's players.
+    let custody = registry.custody_key(&key.custody_key).ok_or(RegistrationRefusal::CustodyKeyUnknown)?;
+    let is_own = |wallet: &&RegisteredWallet| {
+        wallet.custody_key.as_ref() == Some(&key.custody_key) || wallet.address == custody.address
+    };
+    let payout = registry.wallet_at(&key.chain, terms.payout_address).filter(is_own);
+    let payout = payout.filter(|wallet| wallet.role == WalletRole::Hot);
     payout.ok_or(RegistrationRefusal::PayoutAddressUnknown)?;
     Ok(ServerTerms {
         buy_in: terms.buy_in,

@@ -40,7 +40,8 @@ pub struct SessionOpening {
     pub changes: Vec<RegistryChange>,
 }
 
-/// Decides whether the signer may open a session.
+/// Decides whether the signer may open a session. A game server signs for the chain of its key, an owner for
+/// `owner_chain`, the deployment's own.
 ///
 /// # Errors
 /// The first rule that it breaks.
@@ -49,6 +50,7 @@ pub fn decide_session(
     terms: &SessionTerms,
     signer: Address,
     chain_id: ChainId,
+    owner_chain: ChainId,
     audience: &str,
     now: Time,
 ) -> Result<SessionOpening, RegistrationRefusal> {
@@ -75,6 +77,11 @@ pub fn decide_session(
         "owner" => match registry.owner_keys().find(|key| key.address == signer && key.owner == subject) {
             None => return Err(RegistrationRefusal::UnknownKey { signer }),
             Some(key) if key.revoked_at.is_some() => return Err(RegistrationRefusal::RevokedKey),
+            Some(_) if chain_id != owner_chain => {
+                let expected = format!("eip155:{}", owner_chain.0).parse();
+                let expected = expected.map_err(|_| RegistrationRefusal::Malformed { field: "chain_id" })?;
+                return Err(RegistrationRefusal::WrongChain { expected });
+            }
             Some(_) => Caller::Owner(subject),
         },
         _ => return Err(RegistrationRefusal::Malformed { field: "role" }),

@@ -17,11 +17,15 @@ pub struct SignInDecision {
     pub changes: Vec<RegistryChange>,
 }
 
-/// Signs in with a wallet: as the player it belongs to, or as a new player.
+/// Signs in with a wallet: as the player it belongs to, or as a new player. The message has no `Request ID`.
 ///
 /// # Errors
 /// If the wallet cannot be this player's.
 pub fn decide_sign_in(registry: &Registry, proven: ProvenWallet, now: Time) -> Result<SignInDecision, SignInRefusal> {
+    // With a link's message a stranger would become a player of the link's wallet.
+    if proven.request_id.is_some() {
+        return Err(SignInRefusal::WrongPurpose);
+    }
     let known = known_wallet(registry, &proven, now)?;
     if let Some(known) = known {
         let player = known.player.clone();
@@ -34,7 +38,7 @@ pub fn decide_sign_in(registry: &Registry, proven: ProvenWallet, now: Time) -> R
     Ok(SignInDecision { caller: Caller::Player(player.clone()), player, is_new: true, changes })
 }
 
-/// Makes a wallet one more of a player who is signed in.
+/// Makes a wallet one more of a player who is signed in. The message has the `Request ID` `link:{player}`.
 ///
 /// # Errors
 /// If it is another player's: a wallet never changes hands, since payments on their way would.
@@ -44,11 +48,21 @@ pub fn decide_link(
     proven: ProvenWallet,
     now: Time,
 ) -> Result<Vec<RegistryChange>, SignInRefusal> {
+    // A wallet never changes hands, so its key must name the player: a sign-in that was seen on its way does not.
+    if proven.request_id.as_deref() != Some(&link_request_id(player)) {
+        return Err(SignInRefusal::WrongPurpose);
+    }
     match known_wallet(registry, &proven, now)? {
         Some(known) if known.player == *player => Ok(vec![used(&proven, now)]),
         Some(_) => Err(SignInRefusal::WalletTaken),
         None => Ok(vec![used(&proven, now), link(proven, player.clone(), now)]),
     }
+}
+
+/// The `Request ID` of the message that links a wallet to this player.
+#[must_use]
+pub fn link_request_id(player: &Name) -> String {
+    format!("link:{player}")
 }
 
 /// The wallet's entry, if this proof is good for it.

@@ -41,6 +41,7 @@ pub struct SignInMessage {
     chain: Name,
     nonce: NonceText,
     nonce_expires_at: Time,
+    request_id: Option<String>,
     digest: [u8; 32],
     text: String,
 }
@@ -60,6 +61,8 @@ pub struct ProvenWallet {
     pub(super) evidence: WalletEvidence,
     pub(super) nonce: NonceText,
     pub(super) nonce_expires_at: Time,
+    /// What the wallet signed for: nothing for a sign-in, `link:{player}` for a link.
+    pub(super) request_id: Option<String>,
     pub(super) proof: SignInProof,
 }
 
@@ -108,7 +111,7 @@ impl SignInMessage {
             return Err(SignInRefusal::NonceUsed);
         }
         let (address, digest, text) = (Address(message.address), personal_digest(text), text.to_owned());
-        Ok(Self { address, chain, nonce, nonce_expires_at, digest, text })
+        Ok(Self { address, chain, nonce, nonce_expires_at, request_id: message.request_id, digest, text })
     }
 
     /// The wallet that the message speaks for.
@@ -134,6 +137,7 @@ impl SignInMessage {
             evidence,
             nonce: self.nonce,
             nonce_expires_at: self.nonce_expires_at,
+            request_id: self.request_id,
             proof: SignInProof { message: self.text, signature: signature.to_vec() },
         };
         if is_own {

@@ -14,7 +14,7 @@ mod nonce;
 mod refusal;
 
 pub use contract::{ContractCheck, SIGNATURE_BYTES_MAX};
-pub use decide::{SignInDecision, decide_link, decide_sign_in};
+pub use decide::{SignInDecision, decide_link, decide_sign_in, link_request_id};
 pub use message::{MESSAGE_BYTES_MAX, ProvenWallet, SignInConfig, SignInMessage, SignInOrigin, SignatureCheck};
 pub use nonce::{NONCE_LIFETIME, issue_nonce};
 pub use refusal::SignInRefusal;

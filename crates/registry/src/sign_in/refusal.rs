@@ -22,6 +22,9 @@ pub enum SignInRefusal {
     NonceExpired,
     #[error("the nonce is used: ask for another")]
     NonceUsed,
+    /// Who sees a message on its way must not be able to use it for something else.
+    #[error("the message is for something else: a sign-in has no Request ID, and a link has link: and the player")]
+    WrongPurpose,
     #[error("the signature does not belong to the message's address")]
     BadSignature,
     #[error("the wallet is another player's")]
@@ -47,6 +50,7 @@ impl SignInRefusal {
             Self::UnknownNonce => "unknown_nonce",
             Self::NonceExpired => "nonce_expired",
             Self::NonceUsed => "nonce_used",
+            Self::WrongPurpose => "wrong_purpose",
             Self::BadSignature => "bad_signature",
             Self::WalletTaken => "wallet_taken",
             Self::OperatorsWallet => "operators_wallet",

@@ -4,8 +4,7 @@
 
 use super::*;
 
-const KEY: Address = Address([1; 20]);
-const COIN: AssetId = AssetId(1);
+const KEY: WindowKey = (Address([1; 20]), AssetId(1), SpendSide::Taken);
 const LIMIT: Amount = Amount::new(100);
 
 fn at(second: u64) -> Time {
@@ -15,7 +14,7 @@ fn at(second: u64) -> Time {
 #[test]
 fn any_sixty_seconds_stay_within_the_limit() {
     let mut limits = SpendLimits::default();
-    let mut spend = |units: u128, second: u64| limits.spend(KEY, COIN, LIMIT, Amount::new(units), at(second));
+    let mut spend = |units: u128, second: u64| limits.spend(KEY, LIMIT, Amount::new(units), at(second));
     assert_eq!(spend(60, 0), Ok(()));
     assert_eq!(spend(40, 30), Ok(()));
     let refused = spend(1, 59).expect_err("a hundred are spent");
@@ -28,11 +27,13 @@ fn any_sixty_seconds_stay_within_the_limit() {
 }
 
 #[test]
-fn keys_and_assets_have_windows_of_their_own() {
+fn keys_assets_and_sides_have_windows_of_their_own() {
     let mut limits = SpendLimits::default();
-    for (key, asset) in [(KEY, COIN), (KEY, AssetId(2)), (Address([2; 20]), COIN)] {
-        assert_eq!(limits.spend(key, asset, LIMIT, LIMIT, at(0)), Ok(()));
-        assert!(limits.spend(key, asset, LIMIT, Amount::new(1), at(0)).is_err());
+    let (address, coin, taken) = KEY;
+    let others = [(address, AssetId(2), taken), (Address([2; 20]), coin, taken), (address, coin, SpendSide::Given)];
+    for key in others.into_iter().chain([KEY]) {
+        assert_eq!(limits.spend(key, LIMIT, LIMIT, at(0)), Ok(()));
+        assert!(limits.spend(key, LIMIT, Amount::new(1), at(0)).is_err());
     }
 }
 
@@ -40,32 +41,32 @@ fn keys_and_assets_have_windows_of_their_own() {
 fn an_amount_above_the_limit_is_never_possible_and_counts_nothing() {
     let mut limits = SpendLimits::default();
     for amount in [Amount::new(101), Amount::new(u128::MAX)] {
-        let refused = limits.spend(KEY, COIN, LIMIT, amount, at(0)).expect_err("above the limit");
+        let refused = limits.spend(KEY, LIMIT, amount, at(0)).expect_err("above the limit");
         assert_eq!((refused.spent, refused.retry_at), (Amount::ZERO, None));
     }
-    assert_eq!(limits.spend(KEY, COIN, LIMIT, LIMIT, at(0)), Ok(()));
+    assert_eq!(limits.spend(KEY, LIMIT, LIMIT, at(0)), Ok(()));
 }
 
 #[test]
 fn a_refused_call_gives_its_amount_back() {
     let mut limits = SpendLimits::default();
-    limits.spend(KEY, COIN, LIMIT, LIMIT, at(0)).expect("within the limit");
-    limits.give_back(KEY, COIN, LIMIT, at(0));
-    assert_eq!(limits.spend(KEY, COIN, LIMIT, LIMIT, at(1)), Ok(()));
+    limits.spend(KEY, LIMIT, LIMIT, at(0)).expect("within the limit");
+    limits.give_back(KEY, LIMIT, at(0));
+    assert_eq!(limits.spend(KEY, LIMIT, LIMIT, at(1)), Ok(()));
 }
 
 #[test]
 fn a_clock_that_goes_back_frees_nothing() {
     let mut limits = SpendLimits::default();
-    limits.spend(KEY, COIN, LIMIT, LIMIT, at(100)).expect("within the limit");
-    assert!(limits.spend(KEY, COIN, LIMIT, Amount::new(1), at(10)).is_err());
+    limits.spend(KEY, LIMIT, LIMIT, at(100)).expect("within the limit");
+    assert!(limits.spend(KEY, LIMIT, Amount::new(1), at(10)).is_err());
 }
 
 #[test]
 fn memory_is_bounded_by_the_seconds_of_a_minute() {
     let mut limits = SpendLimits::default();
     for second in 0..10_000 {
-        limits.spend(KEY, COIN, LIMIT, Amount::new(1), at(second)).expect("61 at most");
+        limits.spend(KEY, LIMIT, Amount::new(1), at(second)).expect("61 at most");
     }
-    assert_eq!(limits.windows[&(KEY, COIN)].seconds.len(), 61);
+    assert_eq!(limits.windows[&KEY].seconds.len(), 61);
 }

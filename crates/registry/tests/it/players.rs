@@ -1,7 +1,7 @@
 //! Players: sign-in, linked wallets, contract wallets, self-exclusion.
 
 use bankroll_ledger::Time;
-use bankroll_registry::{Caller, SignatureCheck, as_developer, decide_link, decide_sign_in};
+use bankroll_registry::{Caller, SignatureCheck, as_developer, decide_link, decide_sign_in, link_request_id};
 
 use crate::world::{ALICE, BOB, DOMAIN, NOON, STRANGER, World, address, chain, name};
 
@@ -129,7 +129,7 @@ fn a_linked_wallet_pays_for_its_player_and_signs_in_as_them() {
     let alice = world.sign_in(ALICE).unwrap();
     let link = |world: &mut World, person: u8| {
         let nonce = world.nonce();
-        let text = World::message(address(person), &nonce);
+        let text = World::message(address(person), &nonce) + "\nRequest ID: " + &link_request_id(&alice);
         let Ok(SignatureCheck::Proven(wallet)) = world.check(&text, &World::sign(person, &text)) else { panic!() };
         decide_link(&world.registry, &alice, wallet, world.now)
     };
@@ -142,6 +142,27 @@ fn a_linked_wallet_pays_for_its_player_and_signs_in_as_them() {
     assert_eq!(link(&mut world, BOB).unwrap_err().code(), "wallet_taken");
     assert_eq!(world.registry.proven_player(&chain(), address(BOB)), Some(&bob));
     world.audit().unwrap();
+}
+
+#[test]
+fn a_message_is_good_for_what_its_request_id_says_and_for_nothing_else() {
+    let mut world = World::new();
+    let (alice, bob) = (world.sign_in(ALICE).unwrap(), world.sign_in(BOB).unwrap());
+    let mut proven = |end: &str| {
+        let nonce = world.nonce();
+        let text = World::message(address(STRANGER), &nonce) + end;
+        let Ok(SignatureCheck::Proven(wallet)) = world.check(&text, &World::sign(STRANGER, &text)) else { panic!() };
+        wallet
+    };
+    let (sign_in, for_alice) = (proven(""), proven(&format!("\nRequest ID: link:{alice}")));
+    let link = |player, wallet| decide_link(&world.registry, player, wallet, world.now);
+    // Bob has seen the stranger's messages on their way.
+    assert_eq!(link(&bob, sign_in.clone()).unwrap_err().code(), "wrong_purpose");
+    assert_eq!(link(&bob, for_alice.clone()).unwrap_err().code(), "wrong_purpose");
+    let signed_in = decide_sign_in(&world.registry, for_alice.clone(), world.now);
+    assert_eq!(signed_in.unwrap_err().code(), "wrong_purpose");
+    link(&alice, for_alice).unwrap();
+    decide_sign_in(&world.registry, sign_in, world.now).unwrap();
 }
 
 #[test]

@@ -149,3 +149,18 @@ fn a_cold_wallet_cannot_be_a_payout_address() {
     terms.payoutAddress = address(STRANGER).0.into();
     assert_eq!(world.decide(SERVER, &terms).unwrap_err().code(), "payout_address_unknown");
 }
+
+#[test]
+fn another_servers_hot_wallet_cannot_be_a_payout_address() {
+    use bankroll_registry::{CustodyKeyDraft, WalletDraft, WalletRole};
+    let mut world = World::with_server_key();
+    let custody = CustodyKeyDraft { id: name("rival"), xpub: None, address: Some(address(STRANGER)) };
+    world.make(|registry, now| registry.add_custody_key(&custody, now));
+    for (wallet, person) in [("rival", STRANGER), ("of-no-key", NEXT_SERVER)] {
+        let draft = WalletDraft { name: name(wallet), chain: chain(), address: address(person), role: WalletRole::Hot };
+        world.make(|registry, now| registry.add_wallet(&draft, now));
+        let mut terms = world.terms();
+        terms.payoutAddress = address(person).0.into();
+        assert_eq!(world.decide(SERVER, &terms).unwrap_err().code(), "payout_address_unknown", "{wallet}");
+    }
+}

@@ -32,16 +32,29 @@ fn a_server_and_an_owner_open_sessions_by_signature_and_each_message_once() {
         ("owner", "olga", OWNER, Caller::Owner(name("olga"))),
     ] {
         let terms = terms(&world, role, subject, 1);
-        let opening = decide_session(&world.registry, &terms, address(person), CHAIN, AUDIENCE, world.now).unwrap();
+        let opening =
+            decide_session(&world.registry, &terms, address(person), CHAIN, CHAIN, AUDIENCE, world.now).unwrap();
         assert_eq!(opening.caller, caller);
         world.commit(&opening.changes);
-        let again = decide_session(&world.registry, &terms, address(person), CHAIN, AUDIENCE, world.now);
+        let again = decide_session(&world.registry, &terms, address(person), CHAIN, CHAIN, AUDIENCE, world.now);
         assert_eq!(again.unwrap_err(), RegistrationRefusal::NonceUsed);
     }
     let refused = |role: &str, subject: &str, person: u8| {
         let terms = terms(&world, role, subject, 2);
-        decide_session(&world.registry, &terms, address(person), CHAIN, AUDIENCE, world.now).unwrap_err().code()
+        decide_session(&world.registry, &terms, address(person), CHAIN, CHAIN, AUDIENCE, world.now).unwrap_err().code()
     };
+    // Her signature for another deployment's chain is not one for this.
+    let elsewhere = terms(&world, "owner", "olga", 2);
+    let elsewhere = decide_session(
+        &world.registry,
+        &elsewhere,
+        address(OWNER),
+        bankroll_orders::ChainId(1),
+        CHAIN,
+        AUDIENCE,
+        world.now,
+    );
+    assert_eq!(elsewhere.unwrap_err().code(), "wrong_chain");
     assert_eq!(refused("owner", "olga", STRANGER), "unknown_key");
     assert_eq!(refused("owner", "mallory", OWNER), "unknown_key");
     assert_eq!(refused("owner", "arena", SERVER), "unknown_key");

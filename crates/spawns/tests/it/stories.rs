@@ -158,6 +158,25 @@ fn a_buy_in_is_made_of_money_that_is_not_allocated_when_the_funds_are_short() {
     world.audit();
 }
 
+#[test]
+fn a_key_that_is_decided_charges_nothing() {
+    let world = World::new();
+    let (carol, to) = (world.account("arena/funds/1/carol"), world.account(WORLD));
+    assert_eq!(rejected(world.reserve("k1", "carol")), Rejection::InsufficientFunds);
+    let transfer = Leg::Move { from: world.account(ALICE), to, amount: Amount::new(1) };
+    let arena = Principal::GameServer(name("arena"));
+    world.apply(World::client_key("key/k2"), arena, transfer, vec![]).effects().unwrap();
+    world.give("arena/unallocated/1/carol", 225);
+    assert_eq!(rejected(world.reserve("k1", "carol")), Rejection::InsufficientFunds, "the key remembers it");
+    assert!(matches!(world.reserve("k2", "carol"), Err(SpawnError::OtherSpawn)), "a transfer had the key");
+    assert_eq!(world.standing("arena/unallocated/1/carol"), (225, 0));
+    assert_eq!((world.standing("arena/developer/1"), world.standing("arena/ecosystem/1")), ((0, 0), (0, 0)));
+    assert_eq!(world.account("arena/funds/1/carol"), carol);
+    world.reserve("k3", "carol").unwrap();
+    assert_eq!(world.standing("arena/unallocated/1/carol"), (115, 0));
+    world.audit();
+}
+
 /// The payout holds what the spawn wants.
 #[test]
 fn a_spawn_and_a_payout_that_want_the_same_money_are_not_both_served() {
