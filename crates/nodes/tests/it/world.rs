@@ -134,13 +134,14 @@ impl CallHandler for Books {
         opened.map_err(|_| CallRefusal::Unknown)
     }
 
-    /// Applies the requests in the body of `POST /apply`; otherwise returns what arrived.
+    /// Applies the requests in the body of `POST /apply`; `/twice` returns the body twice; otherwise returns what arrived.
     async fn relay(&self, request: RelayedRequest) -> Result<RelayedResponse, CallRefusal> {
         let body = match request.path.as_str() {
             "/apply" => {
                 let answers = self.apply(postcard::from_bytes(&request.body).unwrap()).await?;
                 postcard::to_stdvec(&answers).unwrap()
             }
+            "/twice" => request.body.repeat(2),
             path => [request.method.as_bytes(), path.as_bytes(), &request.body].join(&b' '),
         };
         Ok(RelayedResponse { status: 200, headers: request.headers, body })
