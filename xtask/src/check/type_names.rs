@@ -31,7 +31,8 @@ fn defined(line: &str) -> Option<&str> {
     words.next().filter(|word| KEYWORDS.contains(word))?;
     let name = words.next()?;
     let end = name.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(name.len());
-    Some(&name[..end])
+    // In a macro the name is `$name`: what it stands for is where the macro is used.
+    (end > 0).then_some(&name[..end])
 }
 
 /// Tests are worlds of their own, and nothing imports them.

@@ -26,6 +26,8 @@ fn what_no_other_crate_sees_may_share_a_name() {
             ("crates/b/src/lib.rs", "struct Outcome;\n// pub struct Outcome;\npub fn outcome() {}"),
             ("crates/b/tests/it/world.rs", "pub struct Outcome;"),
             ("crates/b/src/tests.rs", "pub struct Outcome;"),
+            ("crates/a/src/ids.rs", "        pub struct $name(String);"),
+            ("crates/b/src/ids.rs", "        pub enum $name {"),
         ],
         &[],
     );
