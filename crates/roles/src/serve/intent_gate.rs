@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use bankroll_ledger::Request;
 use bankroll_nodes::{CallRefusal, NodeRole, PrincipalClaim, Rights};
 use bankroll_store::{Location, Reader, StoreError};
-use bankroll_withdrawals::{INTENT_CREATED, INTENTS_TABLE, Intents, PayoutChain};
+use bankroll_withdrawals::{EXITS_TABLE, INTENT_CREATED, INTENTS_TABLE, Intents, PayoutChain};
 
 use crate::flows::FlowSetup;
 
@@ -28,7 +28,10 @@ impl IntentGate {
 
     /// What nodes may request in addition to moving money.
     pub fn rights(&self) -> Rights {
-        Rights::default().with_facts(NodeRole::Api, INTENTS_TABLE).with_events(NodeRole::Api, INTENT_CREATED)
+        [INTENTS_TABLE, EXITS_TABLE]
+            .into_iter()
+            .fold(Rights::default(), |rights, table| rights.with_facts(NodeRole::Api, table))
+            .with_events(NodeRole::Api, INTENT_CREATED)
     }
 
     /// Releases the database, from a thread that may wait for it.
