@@ -75,7 +75,7 @@ impl HttpRow {
             None => return "-".into(),
         };
         let met = if reached >= goal { "met" } else { "missed" };
-        format!("{} of {of}: {met}", percent(goal))
+        format!("{} {of}: {met}", percent(goal))
     }
 }
 
