@@ -177,7 +177,14 @@ fn raise(
     context: &StepContext<'_>,
 ) -> Result<StepResult, PayoutError> {
     let Some(gas) = replacement_gas(job, is_cancel, context)? else {
-        return Ok(StepResult::Waits(WaitReason::FeesAboveCeiling));
+        // What cannot be outbid is sent as it is: a cancellation that waits for a price would hold up its nonce, and so
+        // every later payout of the wallet, for ever.
+        let due = |sent: Time| context.now.0.saturating_sub(sent.0) >= context.config.rules.resend_after;
+        let newest = job.newest_signed().filter(|newest| newest.last_sent_at.is_none_or(due));
+        return match newest {
+            Some(newest) => send(job, newest.number, context),
+            None => Ok(StepResult::Waits(WaitReason::FeesAboveCeiling)),
+        };
     };
     if (is_cancel || job.fee_cap.is_none()) && !house_affords(job, gas, jobs, context)? {
         return Ok(StepResult::Waits(WaitReason::HouseShort));

@@ -168,6 +168,7 @@ impl World {
             _ => Namespace::Client,
         };
         let text = format!("story-{}", self.next_key.fetch_add(1, Ordering::SeqCst));
+        let text = if let Principal::Admin(person) = &principal { format!("admin/{person}/{text}") } else { text };
         let key = IdempotencyKey { namespace, scope: Scope::Server(name("arena")), text };
         let (references, facts, events) = (References::default(), Vec::<Fact>::new(), Vec::new());
         Request { key, principal, confirmation: None, action: Action::Legs(legs), references, facts, events }

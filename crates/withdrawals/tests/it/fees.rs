@@ -1,7 +1,7 @@
 //! What gas costs, who pays for it, and what is done when it is not enough.
 
-use bankroll_ledger::Amount;
-use bankroll_withdrawals::{GasPayer, StepResult, WaitReason, WithdrawalRequest};
+use bankroll_ledger::{Amount, Time};
+use bankroll_withdrawals::{GasPayer, Intents, StepResult, WaitReason, WithdrawalRequest};
 
 use crate::world::{ETHER, GWEI, SECOND, TRANSFER_GAS, World, home, paid, sent};
 
@@ -54,6 +54,24 @@ fn above_the_ceiling_a_payout_waits_and_keeps_sending_the_same_bytes() {
     world.finish();
     assert_eq!((world.status(&intent).as_str(), world.status(&second).as_str()), ("completed", "completed"));
     assert_eq!(world.payments().len(), 2);
+    world.audit_at_rest();
+}
+
+/// The payout was signed at the ceiling. A cancellation must pay more, which is not allowed: then it is paid, and the
+/// nonce is free for the payouts behind it.
+#[test]
+fn a_cancellation_that_nothing_may_pay_for_holds_up_no_other_payout() {
+    let mut world = World::new();
+    world.chain().set_base_fee(3 * u64::try_from(GWEI).unwrap());
+    world.mine(1);
+    world.config.rules.ceiling.max = 4 * GWEI;
+    let intent = world.alice("exit-1", home(1), ETHER);
+    world.step_until(|result| matches!(result, StepResult::Signed { .. }));
+    Intents::cancel(world.rows(), &intent, Time(world.now)).unwrap();
+    let second = world.alice("exit-2", home(2), ETHER);
+    world.finish();
+    assert_eq!((world.status(&intent).as_str(), world.status(&second).as_str()), ("completed", "completed"));
+    assert_eq!((world.paid(home(1), ETHER), world.payments().len()), (1, 2));
     world.audit_at_rest();
 }
 
