@@ -7,7 +7,7 @@
 //!
 //! It guarantees:
 //! - each change of a spawn is one request to the books: money and row in one commit, guarded by the row's status, so
-//!   that a spawn is committed, refunded or exited at most once, whoever retries;
+//!   that a spawn is committed, refunded or exited at most once, however often it is retried;
 //! - the same key returns the same reservation, although the server's price may have changed since;
 //! - a deposit is consumed at most once; a reservation that was released or has expired gives it back;
 //! - a spawn and a payout that want the same money: the ledger gives it to one, the other has insufficient funds;

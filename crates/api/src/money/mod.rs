@@ -14,4 +14,4 @@ pub use answer::AppliedBody;
 pub(crate) use answer::{applied, applied_response};
 pub(crate) use operation::Operation;
 pub(crate) use spent::{Spent, admit, count};
-pub(crate) use submit::{apply_one, request, settle_rejection};
+pub(crate) use submit::{operate, request, settle_rejection};

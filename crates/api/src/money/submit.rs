@@ -4,10 +4,12 @@ use axum::response::Response;
 use bankroll_ledger::{
     Action, HoldId, IdempotencyKey, Leg, Name, Namespace, Record, References, Rejection, Request, Scope,
 };
+use serde::de::DeserializeOwned;
 
 use super::{Operation, Spent, admit, applied, applied_response};
 use crate::{
-    ApiError, ErrorCode,
+    ApiError, ErrorCode, Funds,
+    input::ApiCall,
     state::{Gate, HeldBooks},
 };
 
@@ -28,13 +30,21 @@ pub(crate) fn request(server: &Name, key: &str, legs: Vec<Leg>) -> Request {
     }
 }
 
-/// Applies one operation and answers with what it did.
-pub(crate) async fn apply_one(
-    gate: Gate,
-    server: &Name,
-    key: &str,
-    operation: Operation,
+/// A game server's call of one operation, which `operation` makes of its body.
+pub(crate) async fn operate<B: DeserializeOwned>(
+    funds: &Funds,
+    server: &str,
+    call: &ApiCall,
+    operation: impl FnOnce(&Gate, &Name, B) -> Result<Operation, ApiError>,
 ) -> Result<Response, ApiError> {
+    let gate = funds.enter(call).await?;
+    let (server, key) = (gate.game_server(server)?, call.key()?);
+    let operation = operation(&gate, &server, call.body()?)?;
+    apply_one(gate, &server, key, operation).await
+}
+
+/// Applies one operation and answers with what it did.
+async fn apply_one(gate: Gate, server: &Name, key: &str, operation: Operation) -> Result<Response, ApiError> {
     gate.books.learn(operation.accounts()).await?;
     let request = request(server, key, vec![operation.leg(server, &gate.books)?]);
     let spent = match admit(&gate, server, &operation) {

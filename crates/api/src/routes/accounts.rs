@@ -6,16 +6,13 @@ use bankroll_store::{AccountFilter, Direction, StatementChange, StatementLine, S
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::pages::page_size;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time, time},
     money::applied_response,
     state::HeldBooks,
 };
-
-/// The largest page.
-pub(super) const PAGE_MAX: usize = 1_000;
-const PAGE: usize = 100;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -296,12 +293,6 @@ fn own_account(server: &Name, text: &str) -> Result<AccountName, ApiError> {
         Scope::Server(of) if of == server => Ok(name),
         _ => Err(ErrorCode::NotFound.into()),
     }
-}
-
-pub(super) fn page_size(limit: Option<&str>) -> Result<usize, ApiError> {
-    let Some(limit) = limit else { return Ok(PAGE) };
-    let size = limit.parse().ok().filter(|size| (1..=PAGE_MAX).contains(size));
-    size.ok_or_else(|| ApiError::with(ErrorCode::QueryInvalid, "limit is a number from 1 to 1000"))
 }
 
 pub(super) fn shown(account: &Account) -> AccountBody {

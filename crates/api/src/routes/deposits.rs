@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     ApiError, Funds,
     input::{ApiCall, PathParts, amount},
-    money::{AppliedBody, Operation, apply_one},
+    money::{AppliedBody, Operation, operate},
 };
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -32,11 +32,10 @@ pub async fn deposit(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let MoneyBody { account, amount: units, counter } = call.body()?;
-    let operation = Operation::deposit(&server, account, amount(&units)?, counter)?;
-    apply_one(gate, &server, key, operation).await
+    operate(&funds, &server, &call, |_, server, body: MoneyBody| {
+        Operation::deposit(server, body.account, amount(&body.amount)?, body.counter)
+    })
+    .await
 }
 
 /// Moves money out of an account
@@ -49,9 +48,8 @@ pub async fn withdraw(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let MoneyBody { account, amount: units, counter } = call.body()?;
-    let operation = Operation::withdraw(&server, account, amount(&units)?, counter)?;
-    apply_one(gate, &server, key, operation).await
+    operate(&funds, &server, &call, |_, server, body: MoneyBody| {
+        Operation::withdraw(server, body.account, amount(&body.amount)?, body.counter)
+    })
+    .await
 }

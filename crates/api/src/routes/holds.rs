@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, hold_id, time},
-    money::{AppliedBody, Operation, apply_one},
+    money::{AppliedBody, Operation, operate},
 };
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -44,11 +44,11 @@ pub async fn hold(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let NewHoldBody { account, amount: units, expires } = call.body()?;
-    let expires = expires.map(|text| time(&text, ErrorCode::BodyInvalid)).transpose()?;
-    apply_one(gate, &server, key, Operation::Hold { account, amount: amount(&units)?, expires }).await
+    operate(&funds, &server, &call, |_, _, NewHoldBody { account, amount: units, expires }| {
+        let expires = expires.map(|text| time(&text, ErrorCode::BodyInvalid)).transpose()?;
+        Ok(Operation::Hold { account, amount: amount(&units)?, expires })
+    })
+    .await
 }
 
 /// Moves held money to another account
@@ -60,11 +60,10 @@ pub async fn post(
     PathParts((server, hold)): PathParts<(String, String)>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let PostHoldBody { to, amount: units } = call.body()?;
-    let operation = Operation::Post { hold: hold_id(&hold)?, to, amount: amount(&units)? };
-    apply_one(gate, &server, key, operation).await
+    operate(&funds, &server, &call, |_, _, PostHoldBody { to, amount: units }| {
+        Ok(Operation::Post { hold: hold_id(&hold)?, to, amount: amount(&units)? })
+    })
+    .await
 }
 
 /// Makes the rest of a hold available again
@@ -76,8 +75,5 @@ pub async fn release(
     PathParts((server, hold)): PathParts<(String, String)>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let EmptyBody {} = call.body()?;
-    apply_one(gate, &server, key, Operation::Release { hold: hold_id(&hold)? }).await
+    operate(&funds, &server, &call, |_, _, EmptyBody {}| Ok(Operation::Release { hold: hold_id(&hold)? })).await
 }

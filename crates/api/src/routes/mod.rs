@@ -9,6 +9,7 @@ mod deposits;
 mod documentation;
 mod exits;
 mod holds;
+mod pages;
 mod players;
 mod records;
 mod registry;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    accounts::{AccountBody, AccountPage, LineQuery, PAGE_MAX, StatementBody, read_statement, shown},
+    accounts::{AccountBody, AccountPage, LineQuery, StatementBody, read_statement, shown},
+    pages::PAGE_MAX,
     sign_in::{SignInBody, body_key, prove},
 };
 use crate::{

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 use super::{
-    accounts::page_size,
+    pages::page_size,
     registry_bodies::{AssetBody, ChainBody, CustodyKeyBody, TreasuryBody, WalletBody},
 };
 use crate::{

@@ -6,7 +6,7 @@ use bankroll_registry::{Pauses, RegisteredServer, ServerStatus, server_versions}
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{accounts::page_size, registry::changed};
+use super::{pages::page_size, registry::changed};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time},

@@ -11,11 +11,12 @@ use bankroll_spawns::{
     views::{self, SpawnRefusal},
 };
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{
-    accounts::{page_size, player_of},
+    accounts::player_of,
     holds::EmptyBody,
+    pages::{PageQuery, page_size},
 };
 use crate::{
     ApiError, ErrorCode, Funds,
@@ -75,15 +76,6 @@ pub struct EligibilityBody {
     /// The price with the fees on top: what a player without funds pays in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct SpawnQuery {
-    pub after: Option<String>,
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
-    pub limit: Option<String>,
 }
 
 /// Whether a player could spawn now
@@ -170,7 +162,7 @@ pub async fn reserve(
 }
 
 /// Live spawns: committed and not ended
-#[utoipa::path(get, path = "/v1/servers/{server}/spawns", tag = "game", params(("server" = String, Path), SpawnQuery),
+#[utoipa::path(get, path = "/v1/servers/{server}/spawns", tag = "game", params(("server" = String, Path), PageQuery),
     responses((status = 200, body = SpawnPage)), security(("session" = [])))]
 pub async fn list(
     State(funds): State<Funds>,
@@ -179,7 +171,7 @@ pub async fn list(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     let server = gate.reader_of(&server)?;
-    let SpawnQuery { after, limit } = call.query()?;
+    let PageQuery { after, limit } = call.query()?;
     let after = after.map(|after| SpawnId::parse(&after).ok_or(ErrorCode::CursorInvalid)).transpose()?;
     let most = page_size(limit.as_deref())?;
     let books = Arc::clone(&gate.books);

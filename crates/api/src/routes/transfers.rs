@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount},
-    money::{AppliedBody, Operation, apply_one},
+    money::{AppliedBody, Operation, operate},
     state::Gate,
 };
 
@@ -38,10 +38,10 @@ pub async fn transfer(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let TransferBody { from, to, amount: units } = call.body()?;
-    apply_one(gate, &server, key, Operation::Move { from, to, amount: amount(&units)? }).await
+    operate(&funds, &server, &call, |_, _, TransferBody { from, to, amount: units }| {
+        Ok(Operation::Move { from, to, amount: amount(&units)? })
+    })
+    .await
 }
 
 /// Puts pellets into the world
@@ -54,11 +54,10 @@ pub async fn pellets(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let WorldBody { amount: units } = call.body()?;
-    let operation = Operation::pellets(&server, server_asset(&gate, &server)?, amount(&units)?);
-    apply_one(gate, &server, key, operation).await
+    operate(&funds, &server, &call, |gate, server, body: WorldBody| {
+        Ok(Operation::pellets(server, server_asset(gate, server)?, amount(&body.amount)?))
+    })
+    .await
 }
 
 /// Takes value out of the world
@@ -71,11 +70,10 @@ pub async fn recycle(
     PathParts(server): PathParts<String>,
     call: ApiCall,
 ) -> Result<Response, ApiError> {
-    let gate = funds.enter(&call).await?;
-    let (server, key) = (gate.game_server(&server)?, call.key()?);
-    let WorldBody { amount: units } = call.body()?;
-    let operation = Operation::recycle(&server, server_asset(&gate, &server)?, amount(&units)?);
-    apply_one(gate, &server, key, operation).await
+    operate(&funds, &server, &call, |gate, server, body: WorldBody| {
+        Ok(Operation::recycle(server, server_asset(gate, server)?, amount(&body.amount)?))
+    })
+    .await
 }
 
 /// The asset that a server plays with.

@@ -14,9 +14,13 @@ use bankroll_withdrawals::{
     views::{self, PayoutFilter, PayoutView},
 };
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::{accounts::page_size, exits::gas_payer, sessions::address_of};
+use super::{
+    exits::gas_payer,
+    pages::{PageQuery, page_size},
+    sessions::address_of,
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, show_time},
@@ -90,18 +94,9 @@ pub struct WithdrawalPage {
     pub next: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(default, deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct WithdrawalQuery {
-    pub after: Option<String>,
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
-    pub limit: Option<String>,
-}
-
 /// Withdrawals of a game server
 #[utoipa::path(get, path = "/v1/servers/{server}/withdrawals", tag = "withdrawals",
-    params(("server" = String, Path), WithdrawalQuery), responses((status = 200, body = WithdrawalPage)),
+    params(("server" = String, Path), PageQuery), responses((status = 200, body = WithdrawalPage)),
     security(("session" = [])))]
 pub async fn of_server(
     State(funds): State<Funds>,
@@ -128,7 +123,7 @@ pub async fn show_of_server(
 }
 
 /// The player's withdrawals
-#[utoipa::path(get, path = "/v1/me/withdrawals", tag = "withdrawals", params(WithdrawalQuery),
+#[utoipa::path(get, path = "/v1/me/withdrawals", tag = "withdrawals", params(PageQuery),
     responses((status = 200, body = WithdrawalPage)), security(("session" = [])))]
 pub async fn of_player(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
@@ -354,7 +349,7 @@ fn requested(withdrawal: &WithdrawalRequest) -> RequestedBody {
 }
 
 async fn list(gate: Gate, call: &ApiCall, filter: PayoutFilter) -> Result<Response, ApiError> {
-    let WithdrawalQuery { after, limit } = call.query()?;
+    let PageQuery { after, limit } = call.query()?;
     let most = page_size(limit.as_deref())?;
     let filter = PayoutFilter { after, ..filter };
     let books = Arc::clone(&gate.books);

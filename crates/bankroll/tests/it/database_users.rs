@@ -212,7 +212,7 @@ fn doctor_compares_the_rights_of_the_login_with_those_of_the_nodes_roles() {
     assert!(deployment.doctor(&indexer, "indexer").0, "repeating it makes the rights exact");
 }
 
-/// A database user that does not own the tables opens books that are up to date, and is told who can change them.
+/// A database user that does not own the tables opens books that are up to date, and gets an error that names who can change them.
 #[test]
 fn only_the_owner_changes_tables() {
     let (url, folder) = (needed_database(), folder());

@@ -5,6 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
+use bankroll_ledger::{Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope};
 use bankroll_store::{Ledger, LedgerOptions};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -65,6 +66,26 @@ impl Run {
 pub fn hold(folder: &Path) -> Ledger {
     let migrations = bankroll_roles::flows::migrations();
     Ledger::open(LedgerOptions { migrations, ..LedgerOptions::new(folder) }).unwrap()
+}
+
+/// A deposit of this many units, into an account of the server `arena`.
+pub fn credit(folder: &Path, funds: &str, units: u128) {
+    let ledger = hold(folder);
+    let names = ["@house/custody/1/hot", funds].map(|name| name.parse().unwrap()).to_vec();
+    let opened = ledger.open_accounts(&Principal::System, names).unwrap();
+    let (from, to) = (opened[0].unwrap(), opened[1].unwrap());
+    let scope = Scope::Server("arena".parse().unwrap());
+    let request = Request {
+        key: IdempotencyKey { namespace: Namespace::Deposits, scope, text: "credit-1".into() },
+        principal: Principal::Indexer,
+        confirmation: None,
+        action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(units) }]),
+        references: References::default(),
+        facts: Vec::new(),
+        events: Vec::new(),
+    };
+    ledger.apply(request).unwrap().effects().unwrap();
+    ledger.close();
 }
 
 /// An empty folder.

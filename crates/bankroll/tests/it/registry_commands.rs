@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use bankroll_ledger::{Action, Amount, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    program::{Run, command, folder, hold, run},
+    program::{Run, command, credit, folder, run},
     running::Running,
 };
 
@@ -50,26 +49,6 @@ fn register(at: &Path, buy_in: u32) -> Run {
     let terms = format!("--buy-in {buy_in} --developer-bps 100 --world-bps 250 --mass-per-coin 1000");
     let wallets = format!("--payout-address {FIRST} --developer {DEVELOPER}");
     program(at, &format!("servers register arena --key arena.key {terms} {wallets} --json"))
-}
-
-/// The player has 1000 units.
-fn credit(folder: &Path) {
-    let ledger = hold(folder);
-    let names = ["@house/custody/1/hot", FUNDS].map(|name| name.parse().unwrap()).to_vec();
-    let opened = ledger.open_accounts(&Principal::System, names).unwrap();
-    let (from, to) = (opened[0].unwrap(), opened[1].unwrap());
-    let scope = Scope::Server("arena".parse().unwrap());
-    let request = Request {
-        key: IdempotencyKey { namespace: Namespace::Deposits, scope, text: "credit-1".into() },
-        principal: Principal::Indexer,
-        confirmation: None,
-        action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(1_000) }]),
-        references: References::default(),
-        facts: Vec::new(),
-        events: Vec::new(),
-    };
-    ledger.apply(request).unwrap().effects().unwrap();
-    ledger.close();
 }
 
 fn changed(at: &Path) -> Vec<Value> {
@@ -138,7 +117,7 @@ fn a_game_server_transfers_once_under_one_id() {
     let at = folder.path();
     add_keys(at, &address);
     register(at, 100).ok();
-    credit(at);
+    credit(at, FUNDS, 1_000);
     let transfer = |amount: u32, id: &str| {
         let who = "--server arena --key arena.key --json";
         program(at, &format!("transfer {FUNDS} arena/world/1 {amount} {who} --id {id}"))

@@ -3,13 +3,11 @@
 
 use std::path::Path;
 
-use bankroll_ledger::{
-    Action, Amount, Asset, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope, Unit,
-};
+use bankroll_ledger::{Asset, Unit};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{Run, folder, hold, run};
+use crate::program::{Run, credit, folder, hold, run};
 
 const PLAYER: &str = "0x9c36B95A952c3450B32e77fDcd6464C2F91dD09E";
 const FUNDS: &str = "arena/funds/1/0x9c36b95a952c3450b32e77fdcd6464c2f91dd09e";
@@ -29,26 +27,6 @@ fn list_coin(folder: &Path) {
     let ledger = hold(folder);
     let coin = Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(coin).unwrap();
-    ledger.close();
-}
-
-/// The player has 0.01 ETH.
-fn credit(folder: &Path) {
-    let ledger = hold(folder);
-    let names = ["@house/custody/1/hot", FUNDS].map(|name| name.parse().unwrap()).to_vec();
-    let opened = ledger.open_accounts(&Principal::System, names).unwrap();
-    let (from, to) = (opened[0].unwrap(), opened[1].unwrap());
-    let scope = Scope::Server("arena".parse().unwrap());
-    let request = Request {
-        key: IdempotencyKey { namespace: Namespace::Deposits, scope, text: "credit-1".into() },
-        principal: Principal::Indexer,
-        confirmation: None,
-        action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(10_000_000_000_000_000) }]),
-        references: References::default(),
-        facts: Vec::new(),
-        events: Vec::new(),
-    };
-    ledger.apply(request).unwrap().effects().unwrap();
     ledger.close();
 }
 
@@ -83,7 +61,7 @@ fn a_payout_holds_its_money_at_once_and_the_same_id_is_one_payout() {
     withdraw(folder.path(), "leave-1", "0.009", &[]).fails(3, &["there is no account", "bankroll players open"]);
     run(folder.path(), &["players", "open", PLAYER]).ok();
     withdraw(folder.path(), "leave-1", "0.009", &[]).fails(1, &["the ledger rejected the payout: insufficient funds"]);
-    credit(folder.path());
+    credit(folder.path(), FUNDS, 10_000_000_000_000_000);
 
     let first = withdraw(folder.path(), "leave-2", "0.008", &["--max-fee", "0.001"]).json();
     assert_eq!((&first["status"], &first["repeated"]), (&"approved".into(), &false.into()));

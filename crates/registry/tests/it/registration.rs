@@ -35,9 +35,9 @@ fn the_same_terms_again_are_no_new_version_and_other_terms_are_one() {
     let decision = world.register(SERVER, &again).unwrap();
     assert!(!decision.is_changed);
     assert!(matches!(&decision.changes[..], [RegistryChange::Nonce(_)]));
-    let mut dearer = world.terms();
-    dearer.buyIn = U256::from(2_000);
-    assert!(world.register(SERVER, &dearer).unwrap().is_changed);
+    let mut raised = world.terms();
+    raised.buyIn = U256::from(2_000);
+    assert!(world.register(SERVER, &raised).unwrap().is_changed);
 
     let versions = server_versions(&world.reader(), &name("arena"), None, 10).unwrap();
     let prices: Vec<_> = versions.iter().map(|server| (server.version, server.terms.buy_in.units())).collect();
