@@ -9,7 +9,7 @@ use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::{PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse};
+use crate::{RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse};
 
 /// The longest frame, in bytes.
 pub const FRAME_MAX: usize = 4 << 20;
@@ -89,7 +89,7 @@ pub enum CallRefusal {
     TooLong,
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node's roles do not allow this request")]
-    NotAllowed(#[source] PrincipalClaim),
+    NotAllowed,
     /// Nothing happened: the disk of the books is full.
     #[error("the disk of the books is full")]
     StorageFull,

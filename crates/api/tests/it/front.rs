@@ -10,7 +10,7 @@ use std::{
 use bankroll_api::front::{
     FrontBackend, FrontConfig, FrontHandle, MetricGauge, RateLimit, ReadyCheck, RelayCall, answer, serve,
 };
-use bankroll_nodes::{CallError, CallRefusal, PrincipalClaim};
+use bankroll_nodes::{CallError, CallRefusal};
 use serde_json::{Value, json};
 
 use crate::world::{World, funds_of};
@@ -328,7 +328,7 @@ fn what_waiting_does_not_help_is_not_called_unavailable() {
     let cases = [
         (CallError::Refused(CallRefusal::TooLong), 413, "body_too_large"),
         (CallError::ReplyTooLong, 500, "response_too_large"),
-        (CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Relay)), 500, "internal"),
+        (CallError::Refused(CallRefusal::NotAllowed), 500, "internal"),
     ];
     for (error, status, code) in cases {
         let failing: RelayCall = Arc::new(move |_| {

@@ -31,7 +31,6 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use tokio::{
     net::{TcpListener, TcpStream},
     runtime::Runtime,
@@ -40,7 +39,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{NodeIdentity, RelayedRequest, RelayedResponse, Rights, identity::Peer, wire::CallRefusal};
+use crate::{NodeIdentity, RelayedRequest, RelayedResponse, identity::Peer, wire::CallRefusal};
 pub use local::LocalServer;
 use places::{HandshakePlace, Places};
 
@@ -52,20 +51,10 @@ const WRITE_WITHIN: Duration = Duration::from_secs(30);
 /// How long calls in flight may take when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Executes calls: the ledger, while this node holds it.
+/// Answers calls while this node holds the books.
 pub trait CallHandler: Send + Sync + 'static {
     /// Whether this node holds the books.
     fn holds(&self) -> bool;
-
-    /// Applies requests, each on its own; one answer each, in order.
-    fn apply(&self, requests: Vec<Request>) -> impl Future<Output = Result<Vec<Answer>, CallRefusal>> + Send;
-
-    /// Opens accounts, each with the policy of its kind; one answer each, in order.
-    fn open(
-        &self,
-        by: Principal,
-        names: Vec<AccountName>,
-    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal>> + Send;
 
     /// Answers one request of the Funds API. The same request may come again, and has the same answer.
     fn relay(&self, request: RelayedRequest) -> impl Future<Output = Result<RelayedResponse, CallRefusal>> + Send;
@@ -120,7 +109,6 @@ trait Listener: Send + Sync + 'static {
 /// What all connections of a server share.
 struct ServerState<D> {
     handler: Arc<D>,
-    rights: Rights,
     stop: watch::Receiver<bool>,
 }
 
@@ -132,11 +120,10 @@ impl NodeServer {
     pub fn start<D: CallHandler>(
         listen: &str,
         identity: &NodeIdentity,
-        rights: Rights,
         handler: Arc<D>,
     ) -> Result<Self, NodeServerError> {
         let failed = |source: io::Error| NodeServerError::Listen { address: listen.to_owned(), source };
-        let (task, shared) = ServerTask::start(2, rights, handler).map_err(failed)?;
+        let (task, shared) = ServerTask::start(2, handler).map_err(failed)?;
         let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map_err(failed)?.collect();
         let listener = task.block_on(TcpListener::bind(addresses.as_slice())).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -195,16 +182,12 @@ impl Listener for NodeListener {
 }
 
 impl ServerTask {
-    fn start<D: CallHandler>(
-        threads: usize,
-        rights: Rights,
-        handler: Arc<D>,
-    ) -> io::Result<(Self, Arc<ServerState<D>>)> {
+    fn start<D: CallHandler>(threads: usize, handler: Arc<D>) -> io::Result<(Self, Arc<ServerState<D>>)> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(threads).thread_name("nodes").enable_all().build()?;
         let (stop, stopped) = watch::channel(false);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        let shared = Arc::new(ServerState { handler, rights, stop: stopped });
+        let shared = Arc::new(ServerState { handler, stop: stopped });
         Ok((Self { runtime: Some(runtime), stop, connections }, shared))
     }
 
