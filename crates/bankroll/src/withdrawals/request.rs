@@ -19,6 +19,8 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll withdrawals request --key <FILE> --id <NAME> --amount <AMOUNT>\n        \
+    --max-fee <AMOUNT> [OPTIONS]")]
 #[command(after_help = "\
 Examples:
   bankroll withdrawals request --key player.key --dir casino \\
