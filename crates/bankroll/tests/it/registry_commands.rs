@@ -133,6 +133,11 @@ fn a_game_server_transfers_once_under_one_id() {
     transfer(701, "round-2").fails(1, &["insufficient_funds"]);
     let account = program(at, &format!("accounts show {FUNDS} --json")).json();
     assert_eq!(account["balance"], "700");
+    let of_server = program(at, &format!("accounts show {FUNDS} --key arena.key --json")).json();
+    assert_eq!((&of_server["account"], &of_server["balance"]), (&FUNDS.into(), &"700".into()));
+    let listed = program(at, "accounts list --server arena --kind world --key arena.key").ok();
+    assert_eq!(listed, " ACCOUNT        BALANCE  HELD  AVAILABLE\n arena/world/1      300     0        300\n");
+    program(at, "accounts list --server other --key arena.key").fails(3, &["not_found"]);
     program(at, "audit").ok();
 }
 
