@@ -34,6 +34,8 @@ pub struct ApiConfig {
     pub domain: String,
     pub body_max: usize,
     pub requests_per_s: u32,
+    /// Registrations, sessions and sign-ins: each costs the books a check of a signature, and is asked without a proof.
+    pub sign_ins_per_s: u32,
     pub connections_max: usize,
 }
 
@@ -51,6 +53,7 @@ impl Default for ApiConfig {
             domain: LOCAL_NAME.into(),
             body_max: 1 << 20,
             requests_per_s: 2_000,
+            sign_ins_per_s: 5,
             connections_max: 2_048,
         }
     }
