@@ -25,6 +25,7 @@ const RETRIES_MAX: usize = 100;
 #[serde(deny_unknown_fields)]
 pub struct BatchBody {
     /// 1 to 8,000, decided in this order, each as a whole or not at all.
+    #[schema(min_items = 1, max_items = 8_000)]
     pub operations: Vec<OperationBody>,
 }
 
@@ -113,7 +114,8 @@ pub async fn batch(
     let BatchBody { operations } = call.body()?;
     if !(1..=OPERATIONS_MAX).contains(&operations.len()) {
         let detail = format!("a batch has 1 to {OPERATIONS_MAX} operations; this one has {}", operations.len());
-        return Err(ApiError::with(ErrorCode::BodyTooLarge, detail));
+        let code = if operations.is_empty() { ErrorCode::BodyInvalid } else { ErrorCode::BodyTooLarge };
+        return Err(ApiError::with(code, detail));
     }
     let asset = server_asset(&gate, &server)?;
     let parsed = operations.into_iter().map(|one| one.parse(&server, asset)).collect::<Vec<_>>();

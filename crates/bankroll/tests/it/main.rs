@@ -21,6 +21,7 @@ mod forwarding;
 mod hand;
 mod help;
 mod house;
+mod http_referees;
 mod init;
 mod keys;
 mod migrate_books;

@@ -119,6 +119,8 @@ fn start(
     let api = &loaded.config.api;
     let metrics = (!api.metrics.is_empty()).then(|| resolve(&api.metrics, "api.metrics")).transpose()?;
     let rate = RateLimit { per_second: api.requests_per_s, burst: api.requests_per_s.saturating_mul(BURST_SECONDS) };
+    // A sign-in is two requests, and a page that failed tries again.
+    let rate_public = RateLimit { per_second: api.sign_ins_per_s, burst: api.sign_ins_per_s.saturating_mul(4) };
     let access = log.clone();
     let config = FrontConfig {
         metrics_listen: metrics,
@@ -128,6 +130,7 @@ fn start(
         connections_max: api.connections_max,
         body_max: api.body_max,
         rate_per_address: Some(rate),
+        rate_public: Some(rate_public),
         checks,
         log: Arc::new(move |line| write_access(&access, line)),
         ..FrontConfig::new(resolve(&api.listen, "api.listen")?)
@@ -156,7 +159,8 @@ fn resolve(address: &str, key: &str) -> anyhow::Result<SocketAddr> {
 }
 
 fn write_access(log: &NodeLog, line: &AccessLine) {
-    log.write_verbose("request", || {
+    let event = if line.status >= 500 { "request_failed" } else { "request" };
+    log.write_each(event, || {
         let AccessLine { request_id, peer, method, route, status, code, micros } = line;
         let sentence = format!("{method} {route} {status} in {micros} us for {peer}, request {request_id}");
         let fields = vec![
