@@ -22,6 +22,8 @@ enum Out {
     Json,
     /// To a receiver in this process.
     Notes(Sender<String>),
+    /// The lines of `Json`, to a receiver in this process.
+    Lines(Sender<Value>),
 }
 
 /// What a line says to programs, in addition to its sentence.
@@ -37,6 +39,11 @@ impl NodeLog {
         Self { node, out: Out::Notes(to), verbose: false, clock: Clock::machine() }
     }
 
+    /// To a receiver in this process, as the lines that a process writes with `--json`; only what is out of the ordinary.
+    pub fn lines(node: NodeName, to: Sender<Value>) -> Self {
+        Self { node, out: Out::Lines(to), verbose: false, clock: Clock::machine() }
+    }
+
     /// An event that is frequent in normal operation: logged only if the log is verbose.
     pub fn write_verbose(&self, event: &str, line: impl FnOnce() -> (String, Fields)) {
         if self.verbose {
@@ -49,12 +56,11 @@ impl NodeLog {
     pub fn write(&self, event: &str, sentence: &str, fields: &[(&'static str, Value)]) {
         let at = when::show(self.clock.now());
         let line = match &self.out {
-            Out::Json => {
-                let own = [("at", at), ("node", self.node.to_string()), ("event", event.to_owned())];
-                let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-                let message = [("message".to_owned(), Value::from(sentence))];
-                let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-                Value::from(own.chain(message).chain(fields).collect::<Map<_, _>>()).to_string()
+            Out::Json => self.line(at, event, sentence, fields).to_string(),
+            Out::Lines(to) => {
+                // The receiver may be gone already.
+                let _ = to.send(self.line(at, event, sentence, fields));
+                return;
             }
             Out::Text => format!("{at} {} {sentence}", self.node),
             Out::Notes(to) => {
@@ -66,6 +72,14 @@ impl NodeLog {
         let mut out = std::io::stdout().lock();
         // Standard output may be closed; the node continues.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+
+    fn line(&self, at: String, event: &str, sentence: &str, fields: &[(&'static str, Value)]) -> Value {
+        let own = [("at", at), ("node", self.node.to_string()), ("event", event.to_owned())];
+        let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+        let message = [("message".to_owned(), Value::from(sentence))];
+        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        own.chain(message).chain(fields).collect::<Map<_, _>>().into()
     }
 }
 

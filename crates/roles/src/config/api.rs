@@ -32,6 +32,8 @@ pub struct ApiConfig {
     pub domain: String,
     pub body_max: usize,
     pub requests_per_s: u32,
+    /// For one network, at what needs no proof: registering and signing in.
+    pub public_requests_per_s: u32,
     pub connections_max: usize,
 }
 
@@ -48,6 +50,7 @@ impl Default for ApiConfig {
             domain: LOCAL_NAME.into(),
             body_max: 1 << 20,
             requests_per_s: 2_000,
+            public_requests_per_s: 5,
             connections_max: 2_048,
         }
     }

@@ -29,7 +29,8 @@ fn commented_defaults() -> String {
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
     let ApiConfig { listen: api_listen, metrics, audience, domain, .. } = ApiConfig::default();
-    let ApiConfig { behind_proxy, body_max, requests_per_s, connections_max, .. } = ApiConfig::default();
+    let ApiConfig { behind_proxy, body_max, requests_per_s, public_requests_per_s, connections_max, .. } =
+        ApiConfig::default();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
         ChainConfig::default();
     let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
@@ -119,6 +120,8 @@ domain = "{domain}"
 # connections. One address has at most an eighth of the connections, unless a proxy is in front.
 body_max = {body_max}
 requests_per_s = {requests_per_s}
+# The same for registering and signing in, which need no proof and write into the books.
+public_requests_per_s = {public_requests_per_s}
 connections_max = {connections_max}
 
 [chain]

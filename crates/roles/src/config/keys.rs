@@ -22,7 +22,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 44] = [
+const FORMS: [(&str, ValueForm); 45] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -47,6 +47,7 @@ const FORMS: [(&str, ValueForm); 44] = [
     ("api.domain", ValueForm::Text),
     ("api.body_max", ValueForm::Whole(1_024..=1_048_576)),
     ("api.requests_per_s", ValueForm::Whole(1..=1_000_000)),
+    ("api.public_requests_per_s", ValueForm::Whole(1..=1_000_000)),
     ("api.connections_max", ValueForm::Whole(16..=65_536)),
     (RPC_KEY, ValueForm::Text),
     ("chain.id", ValueForm::Whole(1..=4_294_967_295)),
