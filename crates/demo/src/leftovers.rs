@@ -42,8 +42,14 @@ impl Leftovers {
         Ok(Self { payouts, paid_out, swept, ..Self::default() })
     }
 
-    /// The game server moves what is in the world back to its owners.
-    pub fn return_stakes(&mut self, reader: &Reader, arena: &Arena, client: &GameClient) -> anyhow::Result<()> {
+    /// The game server moves what is in the world back to its owners. The tag makes the keys of these moves.
+    pub fn return_stakes(
+        &mut self,
+        reader: &Reader,
+        arena: &Arena,
+        client: &GameClient,
+        tag: &str,
+    ) -> anyhow::Result<()> {
         if self.swept.is_zero() {
             return Ok(());
         }
@@ -53,7 +59,7 @@ impl Leftovers {
         (self.returned, self.to_ecosystem) = (stakes::sum(&shares), rest);
         let world = arena.account(AccountKind::World, None).to_string();
         let returned = |PlayerStake { funds, amount }: PlayerStake| BatchMove {
-            key: format!("return/{}/{funds}", arena.run),
+            key: format!("return/{tag}/{funds}"),
             kind: "transfer",
             from: Some(world.clone()),
             to: Some(funds),
@@ -61,7 +67,7 @@ impl Leftovers {
         };
         let mut moves: Vec<BatchMove> = shares.into_iter().map(returned).collect();
         if !rest.is_zero() {
-            let key = format!("sweep/{}", arena.run);
+            let key = format!("sweep/{tag}");
             moves.push(BatchMove { key, kind: "recycle", from: None, to: None, amount: rest });
         }
         for moves in moves.chunks(RETURNS_AT_ONCE) {

@@ -41,7 +41,7 @@ impl NodeThread {
         let mut first = Vec::new();
         // The log ends with the node.
         while let Ok(line) = lines.recv() {
-            first.push(sentence(&line));
+            first.extend(sentence(&line));
             if let (Some("api"), Some(url)) = (line["event"].as_str(), line["url"].as_str()) {
                 let (url, thread) = (url.to_owned(), Mutex::new(Some(thread)));
                 return Ok(Self { url, stop, thread, lines: Mutex::new(lines), first: Mutex::new(first) });
@@ -58,7 +58,7 @@ impl NodeThread {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = std::mem::take(&mut *self.first.lock().unwrap_or_else(PoisonError::into_inner));
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.extend(lines.try_iter().map(|line| sentence(&line)));
+        notes.extend(lines.try_iter().filter_map(|line| sentence(&line)));
         notes
     }
 
@@ -82,6 +82,8 @@ fn joined(thread: ServeThread) -> anyhow::Result<()> {
     thread.join().map_err(|_| anyhow!("the node panicked; its message is above"))?
 }
 
-fn sentence(line: &Value) -> String {
-    line["message"].as_str().unwrap_or_default().to_owned()
+/// What a line says to a reader of the demo, who has no configuration to change.
+fn sentence(line: &Value) -> Option<String> {
+    let is_for_operators = line["event"] == "registry_seeded";
+    line["message"].as_str().filter(|_| !is_for_operators).map(str::to_owned)
 }

@@ -75,7 +75,7 @@ impl RunningDemo {
         let session = ArenaSession::open(service.url(), names, keys, &arena, environment.signer.wallet, &over)?;
         let session = Arc::new(session);
         let client = || GameClient::new(&session, &over);
-        leftovers.return_stakes(&view.reader, &arena, &client())?;
+        leftovers.return_stakes(&view.reader, &arena, &client(), &arena.run.to_string())?;
         view.begin(&leftovers, before);
         note.iter().for_each(|note| view.note(note));
         let arrivals = Arrivals::open(&environment.wallets.arrivals(), client);
@@ -161,21 +161,24 @@ impl RunningDemo {
 
     /// Leaves the service up until Ctrl-C, then stops everything.
     pub fn stay(self, args: &DemoArgs, stop_signal: &StopSignal) -> anyhow::Result<()> {
-        let Self { arena, environment, service, session, arrivals, over, .. } = self;
+        let Self { arena, view, environment, service, session, arrivals, over, .. } = self;
         arrivals.stop();
         let context = GameContext { service: &service, session: &session, environment: &environment, over: &over };
         let stayed = stay::until_stopped(&context, args, &arena, stop_signal);
+        stay::empty_world(&context, &view.reader, &arena);
+        // The last connection removes the write-ahead log.
+        drop(view);
         let stopped = service.stop().map(drop).and(environment.stop());
         stayed.and(stopped)
     }
 
-    /// The game failed. What stops the service may say why.
+    /// The game failed: stops the service, so that what is in flight is answered and the books are released.
     pub fn fail(self, error: anyhow::Error) -> anyhow::Error {
         self.over.request();
         self.arrivals.stop();
-        match self.service.stop() {
-            Ok(_) | Err(_) => error,
-        }
+        // If that fails, too, the first failure is the one to report.
+        let _ = self.service.stop();
+        error
     }
 }
 

@@ -4,6 +4,7 @@ use std::{fmt::Write, thread, time::Duration};
 
 use bankroll_ledger::AccountKind;
 use bankroll_roles::OWNER_KEY_FILE;
+use bankroll_store::Reader;
 use bankroll_terminal::{self as terminal, Paint, StopSignal};
 
 use super::{
@@ -11,6 +12,7 @@ use super::{
     arena::{Arena, SERVER},
     context::GameContext,
     funds::SERVER_KEY_FILE,
+    leftovers::Leftovers,
 };
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -32,6 +34,15 @@ pub fn until_stopped(
         thread::sleep(LOOK_EVERY);
     }
     Ok(())
+}
+
+/// What the reader has put into the world goes back, as at the end of a game. If that fails, the next demo does it.
+pub fn empty_world(context: &GameContext<'_>, reader: &Reader, arena: &Arena) {
+    let emptied = Leftovers::read(reader, arena)
+        .and_then(|mut left| left.return_stakes(reader, arena, &context.client(), &format!("{}-up", arena.run)));
+    if let Err(error) = emptied {
+        eprintln!("note: money stays in the world until the next demo: {error:#}");
+    }
 }
 
 /// The three lines are for a shell, as they are: each on a line of its own.
