@@ -21,6 +21,7 @@ mod forwarded_payouts;
 mod forwarding;
 mod hand;
 mod help;
+mod http_scenes;
 mod init;
 mod keys;
 mod migrate_books;
