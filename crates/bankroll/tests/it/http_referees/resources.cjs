@@ -2,10 +2,10 @@
 // spawn, an exit, withdrawals. Prints the sessions and the names.
 const { privateKeyToAccount } = require('viem/accounts')
 const { createSiweMessage } = require('viem/siwe')
-const { service, sign, newNonce, inSeconds, main } = require('./wallet.cjs')
+const { service, newNonce, inSeconds, main } = require('./wallet.cjs')
 
 main(async ({ url, audience, chain, serverKey, playerKey, hot }) => {
-  const { call } = service(url)
+  const { call, sign } = service(url)
   const [server, player] = [privateKeyToAccount(serverKey), privateKeyToAccount(playerKey)]
   const wallet = player.address.toLowerCase()
   const post = async (path, body, token, key) => {

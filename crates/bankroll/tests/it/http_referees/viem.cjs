@@ -3,10 +3,10 @@
 const { keccak256, stringToBytes } = require('viem')
 const { privateKeyToAccount } = require('viem/accounts')
 const { createSiweMessage } = require('viem/siwe')
-const { service, outcome, sign, newNonce, inSeconds, main } = require('./wallet.cjs')
+const { service, outcome, newNonce, inSeconds, main } = require('./wallet.cjs')
 
 main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
-  const { call, post } = service(url)
+  const { call, post, sign } = service(url)
   const [server, player] = [privateKeyToAccount(serverKey), privateKeyToAccount(playerKey)]
   const found = {}
 
