@@ -87,9 +87,9 @@ impl RefereedNode {
             "url": self.url, "audience": AUDIENCE, "domain": AUDIENCE, "chain": CHAIN, "hot": HOT,
             "developer": DEVELOPER, "serverKey": SERVER.key, "playerKey": PLAYER.key,
         });
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http_referees");
         let mut node = Command::new("node");
-        let printed = node.arg(scripts.join(script)).arg(input.to_string()).env("NODE_PATH", modules).output().unwrap();
+        let printed =
+            node.arg(scripts().join(script)).arg(input.to_string()).env("NODE_PATH", modules).output().unwrap();
         assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
         serde_json::from_slice(&printed.stdout).unwrap()
     }
@@ -97,6 +97,10 @@ impl RefereedNode {
 
 fn program(at: &Path, args: &str) -> crate::program::Run {
     run(at, &args.split_whitespace().collect::<Vec<_>>())
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http_referees")
 }
 
 fn tools() -> PathBuf {
