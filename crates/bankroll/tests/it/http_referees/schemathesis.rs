@@ -152,11 +152,15 @@ impl Caller {
         python.args(["-m", "schemathesis.cli", "--config-file"]).arg(settings);
         python.arg("run").arg(format!("{}/openapi.json", self.node.url));
         python.args(["--include-path-regex", self.paths]);
-        python.args(["--phases", "examples,coverage,fuzzing", "--exclude-checks", EXCEPT, "--no-color"]);
+        python.args(["--exclude-checks", EXCEPT, "--no-color"]);
         // They ask whether this machine is slow, and whether a form is hard to guess.
         python.args(["--suppress-health-check", "all"]);
         match soak() {
-            None => python.args(["--generation-deterministic", "--max-examples", EXAMPLES]),
+            None => python.args(["--phases", "examples,coverage,fuzzing"]).args([
+                "--generation-deterministic",
+                "--max-examples",
+                EXAMPLES,
+            ]),
             Some((seed, seconds)) => {
                 python.args(["--generation-database", "none", "--seed", &seed, "--max-time", &seconds])
             }
