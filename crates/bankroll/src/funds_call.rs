@@ -47,8 +47,10 @@ impl OwnerArgs {
 /// A client that signs with the key in this file.
 pub fn connect(location: &LocationArgs, key: &Path) -> anyhow::Result<FundsClient> {
     let loaded = location.load()?;
-    // First: a folder without books is a wrong folder, not a missing key.
-    location.reader()?;
+    if loaded.config.api.url.is_empty() {
+        // First: a folder without books is a wrong folder, not a missing key.
+        location.reader()?;
+    }
     Ok(FundsClient::connect(&loaded, AuthKey::read(key)?)?)
 }
 

@@ -54,7 +54,8 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     let loaded = location.load()?;
     loaded.config.books.warn_if_lossy();
     let stop = StopFlag::on(StopSignal::listen()?);
-    let log = NodeLog::new(loaded.config.node.name.clone(), json, !args.demo);
+    let node = &loaded.config.node;
+    let log = NodeLog::new(node.name.clone(), json, node.log_level, !args.demo);
     if args.demo {
         end_with_input(stop.clone());
     }

@@ -42,13 +42,15 @@ sol! {
         uint64 expires;
     }
 
-    /// A player consents to a payout of their own balance.
+    /// A player or a developer consents to a payout out of one account. `account` is its full name, so that one consent
+    /// cannot pay out of two accounts: request ids of a player and of a developer do not know each other.
     #[derive(Debug, PartialEq, Eq)]
     struct Payout {
         string server;
         string requestId;
         string audience;
         address wallet;
+        string account;
         address to;
         string asset;
         uint256 amount;

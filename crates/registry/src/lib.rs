@@ -79,8 +79,8 @@ pub use session::{
 };
 pub use sign_in::{
     ContractCheck, MESSAGE_BYTES_MAX, NONCE_LIFETIME, ProvenWallet, SIGNATURE_BYTES_MAX, SignInConfig, SignInDecision,
-    SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
-    link_request_id,
+    SignInMessage, SignInOrder, SignInOrigin, SignInRefusal, SignatureCheck, decide_link, decide_sign_in, issue_nonce,
+    link_request_id, personal_digest, sign_in_text,
 };
 pub use spend::{SpendLimitReached, SpendLimits, SpendSide, WindowKey};
 pub use treasury::TreasuryAddress;

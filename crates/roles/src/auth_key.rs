@@ -1,4 +1,4 @@
-//! Key files of game servers and of the owner: they sign registrations, sessions and requests of the Funds API.
+//! Key files of game servers, of the owner, and of players who use commands: they sign what the Funds API verifies.
 //!
 //! The file is the private key as text, `0x` and 64 hexadecimal digits, as common libraries read it. It is not
 //! encrypted, because a game server starts without a person; so only its user may read it. Such a key opens sessions
@@ -25,7 +25,7 @@ pub const OWNER_KEY_FILE: &str = "owner.key";
 /// Longer than any key with its newline.
 const FILE_BYTES_MAX: u64 = 128;
 
-/// The key of a game server or of the owner.
+/// The key of a caller of the Funds API.
 pub struct AuthKey(SigningKey);
 
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +78,12 @@ impl AuthKey {
         let mut secret = Zeroizing::new([0; 32]);
         hex::decode_to_slice(digits, secret.as_mut_slice()).map_err(|_| malformed())?;
         SigningKey::from_slice(secret.as_slice()).map(Self).map_err(|_| malformed())
+    }
+
+    /// A key that is in no file, as those of simulated players.
+    #[must_use]
+    pub const fn new(key: SigningKey) -> Self {
+        Self(key)
     }
 
     /// What the registry allows or knows the key by.

@@ -34,5 +34,5 @@ mod scrub_file;
 pub mod serve;
 
 pub use auth_key::{AuthKey, AuthKeyError, OWNER_KEY_FILE};
-pub use log::NodeLog;
+pub use log::{LogLevel, NodeLog};
 pub use scrub_file::{SCRUB_FILE, ScrubRecord};

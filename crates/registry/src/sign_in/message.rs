@@ -171,7 +171,8 @@ fn check_times(message: &siwe::Message, now: Time) -> Result<(), SignInRefusal> 
 }
 
 /// The digest of `personal_sign` (EIP-191).
-fn personal_digest(text: &str) -> [u8; 32] {
+#[must_use]
+pub fn personal_digest(text: &str) -> [u8; 32] {
     let prefix = format!("\u{19}Ethereum Signed Message:\n{}", text.len());
     Keccak256::new().chain_update(prefix).chain_update(text).finalize().into()
 }

@@ -7,14 +7,18 @@
 //!
 //! It does not know contracts that are not deployed yet (ERC-6492).
 
+mod compose;
 mod contract;
 mod decide;
 mod message;
 mod nonce;
 mod refusal;
 
+pub use compose::{SignInOrder, sign_in_text};
 pub use contract::{ContractCheck, SIGNATURE_BYTES_MAX};
 pub use decide::{SignInDecision, decide_link, decide_sign_in, link_request_id};
-pub use message::{MESSAGE_BYTES_MAX, ProvenWallet, SignInConfig, SignInMessage, SignInOrigin, SignatureCheck};
+pub use message::{
+    MESSAGE_BYTES_MAX, ProvenWallet, SignInConfig, SignInMessage, SignInOrigin, SignatureCheck, personal_digest,
+};
 pub use nonce::{NONCE_LIFETIME, issue_nonce};
 pub use refusal::SignInRefusal;

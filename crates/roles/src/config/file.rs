@@ -93,7 +93,14 @@ address = ""
 # `add`.
 certificates = "{certificates}"
 
+# What the log has: "error", "warning", "info", or "debug" with each request of the Funds API.
+log_level = "info"
+
 [api]
+# Where commands (`servers`, `registry`, `players`, `transfer`) reach the Funds API, as in "https://funds.example".
+# Empty: through the books in this folder or database.
+url = ""
+
 # Where the Funds API listens, and on another address its metrics; metrics = "" for none. Nodes with the role "api".
 listen = "{api_listen}"
 metrics = "{metrics}"

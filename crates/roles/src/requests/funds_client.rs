@@ -1,27 +1,25 @@
-//! The way of a command to the Funds API: the same requests that game servers send, without the network.
+//! A caller of the Funds API: the same requests that game servers and players send.
 //!
-//! The way is that of every command (`books_client`): through the node that holds the books, or, if none runs, with the
-//! router in this process. Each request is signed with the caller's key; the router verifies it as any other.
+//! A command's way is that of every command (`books_client`): through the node that holds the books, or, if none runs,
+//! with the router in this process. A URL is the way of everyone else. Each request is signed with the caller's key or
+//! has a session's token; the router verifies it as any other.
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{fmt, io};
 
 use bankroll_ledger::Time;
-use bankroll_nodes::{CallError, Forwarder, PendingCall, RelayHandler, RelayedRequest, RelayedResponse};
+use bankroll_nodes::{CallError, RelayedRequest, RelayedResponse};
 use bankroll_orders::{
     ChainId,
     typed_data::{self, ApiRequest, B256},
 };
 use bankroll_registry::{NoEntropy, random_bytes};
-use bankroll_store::{Clock, Ledger};
+use bankroll_store::Clock;
 use serde_json::Value;
 use sha3::{Digest, Keccak256};
-use tokio::runtime::Runtime;
 
-use super::{BooksClient, ClientError};
-use crate::{AuthKey, config::LoadedConfig, serve::funds_api::FundsApi};
+use super::{ClientError, FundsUrl, funds_way::FundsWay};
+use crate::{AuthKey, config::LoadedConfig};
 
-/// How long a node may take to answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// A signed message is good for this long: less than the service allows, and far more than one request takes.
 pub(super) const GOOD_FOR_SECONDS: u64 = 240;
 
@@ -39,6 +37,9 @@ pub enum FundsCallError {
     /// Nothing happened, or the outcome is unknown; the cause says which.
     #[error("the node that holds the books has not answered")]
     Call(#[source] CallError),
+    /// Nothing happened, or the outcome is unknown; the cause says which.
+    #[error("the Funds API has not answered")]
+    Http(#[source] Box<ureq::Error>),
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
     #[error("the key cannot sign this message; send it again, with another key of the request")]
@@ -67,6 +68,14 @@ impl FundsCallError {
     pub fn is_unknown(&self) -> bool {
         match self {
             Self::Call(CallError::Unknown) | Self::NotJson => true,
+            // Any other may have come after the request was sent.
+            Self::Http(error) => !matches!(
+                **error,
+                ureq::Error::HostNotFound
+                    | ureq::Error::ConnectionFailed
+                    | ureq::Error::Http(_)
+                    | ureq::Error::BadUri(_)
+            ),
             Self::Refused(refusal) => refusal.code == bankroll_api::ErrorCode::OutcomeUnknown.as_str(),
             _ => false,
         }
@@ -92,32 +101,22 @@ pub struct FundsClient {
     pub(super) chain: ChainId,
 }
 
-enum FundsWay {
-    Node(Forwarder),
-    /// This process holds the books, as long as the command takes.
-    Here {
-        ledger: Ledger,
-        api: Box<FundsApi>,
-        router: RelayHandler,
-        runtime: Runtime,
-    },
-}
-
 impl FundsClient {
     /// # Errors
     /// If no node answers and the books cannot be opened. Nothing happened.
     pub fn connect(loaded: &LoadedConfig, key: AuthKey) -> Result<Self, FundsCallError> {
-        let way = match BooksClient::connect(loaded)? {
-            BooksClient::Node(node) => FundsWay::Node(node),
-            BooksClient::Ledger(ledger) => {
-                let api = Box::new(FundsApi::new(loaded, loaded.chain().as_ref()));
-                let router = api.hold(&ledger).map_err(FundsCallError::Here)?;
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                FundsWay::Here { ledger, api, router, runtime: runtime.map_err(FundsCallError::Runtime)? }
-            }
-        };
         let config = &loaded.config;
+        let way = match config.api.url.as_str() {
+            "" => FundsWay::of_books(loaded)?,
+            url => FundsWay::Url(FundsUrl::new(url)),
+        };
         Ok(Self { way, key, audience: config.api.audience.clone(), chain: ChainId(config.chain.id) })
+    }
+
+    /// A caller over HTTP. The audience and the chain are part of what the key signs.
+    #[must_use]
+    pub fn at(url: &FundsUrl, key: AuthKey, audience: &str, chain: ChainId) -> Self {
+        Self { way: FundsWay::Url(url.clone()), key, audience: audience.into(), chain }
     }
 
     /// A new idempotency key.
@@ -153,6 +152,17 @@ impl FundsClient {
         self.send(call.method, call.path, headers, body)
     }
 
+    /// Sends a request with a session's token.
+    ///
+    /// # Errors
+    /// See [`FundsCallError`].
+    pub fn call_with_token(&self, token: &str, call: FundsCall<'_>) -> Result<Value, FundsCallError> {
+        let body = call.body.map(Value::to_string).unwrap_or_default().into_bytes();
+        let mut headers = vec![("authorization".to_owned(), format!("Bearer {token}"))];
+        headers.extend(call.idempotency_key.map(|key| ("idempotency-key".to_owned(), key.to_owned())));
+        self.send(call.method, call.path, headers, body)
+    }
+
     /// Sends a message that has its signature in its body.
     pub(super) fn send_message(&self, path: &str, body: &Value) -> Result<Value, FundsCallError> {
         self.send("POST", path, Vec::new(), body.to_string().into_bytes())
@@ -174,13 +184,7 @@ impl FundsClient {
             headers.push(("content-type".into(), "application/json".into()));
         }
         let request = RelayedRequest { method: method.into(), path: path.into(), headers, body };
-        let response = match &self.way {
-            FundsWay::Node(node) => {
-                node.relay(request, ANSWER_WITHIN).and_then(PendingCall::wait).map_err(FundsCallError::Call)?
-            }
-            FundsWay::Here { router, runtime, .. } => runtime.block_on(Arc::clone(router)(request)),
-        };
-        self.read(&response)
+        self.read(&self.way.send(request)?)
     }
 
     fn read(&self, response: &RelayedResponse) -> Result<Value, FundsCallError> {
@@ -208,11 +212,7 @@ impl FundsClient {
 
     /// Releases the books, if this process holds them.
     pub fn close(self) {
-        if let FundsWay::Here { ledger, api, router, runtime } = self.way {
-            api.release();
-            drop((router, runtime));
-            ledger.close();
-        }
+        self.way.close();
     }
 }
 

@@ -3,8 +3,10 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `books_client` | the way to the books: through the node that holds them, or directly if none does |
-//! | `funds_client` | requests of the Funds API, signed with a key, over that way |
+//! | `funds_client` | a caller of the Funds API: a key or a token with each request |
+//! | `funds_way` | the ways to it: a URL, that of `books_client`, or the router in this process |
 //! | `funds_messages` | registering a game server and opening a session |
+//! | `player_messages` | a player's sign-in, and their consent to a payout |
 //! | `players` | a player's accounts, and what one place in the game costs |
 //! | `withdrawals` | a payout from a player's funds |
 //!
@@ -14,6 +16,8 @@
 mod books_client;
 mod funds_client;
 mod funds_messages;
+mod funds_way;
+mod player_messages;
 mod players;
 mod withdrawals;
 
@@ -23,6 +27,8 @@ use bankroll_orders::Address;
 pub use books_client::{BooksClient, ClientError};
 pub use funds_client::{FundsCall, FundsCallError, FundsClient, FundsRefusal};
 pub use funds_messages::{RegistrationOrder, SessionSubject};
+pub use funds_way::FundsUrl;
+pub use player_messages::PlayerPayout;
 pub use players::{OpenedPlayer, open_player};
 pub use withdrawals::{PayoutOrder, RequestedPayout, WithdrawalRequestError, request_payout};
 

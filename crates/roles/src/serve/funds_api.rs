@@ -159,7 +159,8 @@ fn resolve(address: &str, key: &str) -> anyhow::Result<SocketAddr> {
 }
 
 fn write_access(log: &NodeLog, line: &AccessLine) {
-    log.write_verbose("request", || {
+    let event = if line.status >= 500 { "request_failed" } else { "request" };
+    log.write_each(event, || {
         let AccessLine { request_id, peer, method, route, status, code, micros } = line;
         let sentence = format!("{method} {route} {status} in {micros} us for {peer}, request {request_id}");
         let fields = vec![
