@@ -34,9 +34,9 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot }) => {
   const held = await ofServer('holds', { account, amount: '50' }, 'hold')
   const spawns = [await ofServer('spawns', { player: wallet }, 'spawn-1'), await ofServer('spawns', { player: wallet }, 'spawn-2')]
   const exit = await ofServer('exits', { exit_id: 'exit-1', player: wallet, amount: '20', payout: 'auto' }, 'exit')
-  const payout = { server: 'arena', requestId: 'cash-out-1', audience, wallet, to: wallet, asset: 'ETH', amount: 30n, feeCap: 5n, expires: BigInt(inSeconds(300)) }
+  const payout = { server: 'arena', requestId: 'cash-out-1', audience, wallet, account, to: wallet, asset: 'ETH', amount: 30n, feeCap: 5n, expires: BigInt(inSeconds(300)) }
   const paid = await post('/v1/me/withdrawals', {
-    server: 'arena', request_id: 'cash-out-1', account: 'funds', wallet, to: wallet, asset: 'ETH', amount: '30',
+    server: 'arena', request_id: 'cash-out-1', account, wallet, to: wallet, asset: 'ETH', amount: '30',
     fee_cap: '5', expires: Number(payout.expires), signature: await sign(player, 'Payout', chain, payout),
   }, signedIn.token, 'payout')
   return {

@@ -28,7 +28,8 @@ struct Caller {
     token: Option<String>,
     /// A session that may be closed.
     spare: Option<String>,
-    /// The operations that are for this caller, as a regular expression: `matrix.rs` of the API tests the others.
+    /// The operations that are for this caller, as a regular expression: the matrix in the tests of the API has the
+    /// others.
     paths: &'static str,
     /// Real resources, to be mixed with made-up ones.
     settings: String,
@@ -66,7 +67,9 @@ fn schemathesis_finds_nothing_as_the_owner() {
 fn schemathesis_finds_nothing_without_a_session() {
     let node = RefereedNode::start();
     let [known, _] = sessions(&node);
-    Caller { token: None, spare: None, paths: "^/", settings: resources(&known), node }.check();
+    // For the other operations the runs above repeat requests without their session, and expect 401.
+    let paths = "^/v1/(register|sessions$|sign-in|time)";
+    Caller { token: None, spare: None, paths, settings: resources(&known), node }.check();
 }
 
 /// A registered server with one of everything, and two sessions of each caller. What is made the second time is made
@@ -88,7 +91,7 @@ fn text(value: &Value) -> Option<String> {
 fn resources(known: &Value) -> String {
     let values = [
         ("servers", json!(["arena"])),
-        ("accounts", json!([FUNDS, "arena/world/1", "arena/ecosystem/1", "funds", "developer", PLAYER.address])),
+        ("accounts", json!([FUNDS, "arena/world/1", "arena/ecosystem/1", "arena/developer/1", PLAYER.address])),
         ("wallets", json!([PLAYER.address, SERVER.address, HOT, DEVELOPER])),
         ("amounts", json!(["1", "3", "0", "340282366920938463463374607431768211455"])),
         ("times", json!(["2026-11-16T00:00:00Z", "2100-01-01T00:00:00Z", 4_102_444_800_u64])),
@@ -173,7 +176,7 @@ impl Caller {
         let sent = report.lines().find(|line| line.contains(" generated, ")).unwrap_or_default();
         println!("{}", sent.trim());
         let count: u64 = sent.split_whitespace().next().and_then(|count| count.parse().ok()).unwrap_or(0);
-        assert!(count > 250, "only {count} requests: {report}");
+        assert!(count > 200, "only {count} requests: {report}");
     }
 
     fn all_settings(&self) -> String {
