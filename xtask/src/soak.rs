@@ -40,6 +40,7 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-chains-evm", tests: Tests::Integration, filter: "random_transactions", shares: 1 },
     Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::lost_answers", shares: 1 },
     Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::races", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_referees::schemathesis", shares: 2 },
 ];
 
 /// A suite stops by itself after about this many seconds.

@@ -47,6 +47,8 @@ fn size_and_type_of_a_body_are_checked() {
         (0..8_001).map(|key| json!({ "key": key.to_string(), "type": "pellets", "amount": "1" })).collect();
     let reply = send(&world, "/v1/servers/arena/batch", &json!({ "operations": operations }).to_string());
     assert_eq!((reply.status, reply.code()), (413, "body_too_large"));
+    let reply = send(&world, "/v1/servers/arena/batch", r#"{"operations": []}"#);
+    assert_eq!((reply.status, reply.code()), (400, "body_invalid"), "nothing is not too much");
     let (token, body) = (world.token("arena"), Some(br#"{"amount": "1"}"#.to_vec()));
     let mut request =
         Ask { token: Some(&token), key: Some("k"), body, ..Ask::new("POST", "/v1/servers/arena/pellets") }.request();

@@ -54,6 +54,7 @@ fn viem_registers_a_server_signs_a_player_in_and_requests_a_payout() {
             "same id, more": "409 idempotency_mismatch",
             "more than signed": "401 signature_invalid",
             "to another wallet than signed": "401 signature_invalid",
+            "from another account than signed": "401 signature_invalid",
             "for another service": "401 signature_invalid",
             "expired": "401 signature_expired",
             "without gas": "422 fee_cap_zero",
