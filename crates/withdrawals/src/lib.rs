@@ -26,6 +26,7 @@
 //! | making, admitting and stopping intents | [`Intents`], [`WithdrawalRequest`] |
 //! | whose request ids are whose | [`Asker`] |
 //! | exits from the world, paid out or kept | [`WorldExit`], [`KeptExit`] |
+//! | idempotency keys of requests that have an id of their own | [`key_fact`], [`request_of_key`] |
 //! | the status of an intent, and its transitions (pure) | [`status`] |
 //! | the next action of a job, and why (pure) | [`job::next`] |
 //! | prices, and replacements (pure) | [`price`] |
@@ -53,6 +54,7 @@ mod journal_check;
 mod outcome;
 pub mod payouts;
 pub mod price;
+mod request_key;
 mod reserve;
 mod rows;
 pub mod settlement;
@@ -65,12 +67,13 @@ pub use asker::Asker;
 pub use config::PayoutConfig;
 pub use consent::PayoutConsent;
 pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
-pub use exit::{EXITS_TABLE, EndedSpawn, KeptExit, WorldExit};
+pub use exit::{EXITS_TABLE, EndedSpawn, KeptExit, PayoutTerms, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, INTENT_CREATED, INTENTS_TABLE, Intent, WithdrawalRequest};
 pub use intents::{Intents, PayoutChain, PendingIntents};
 pub use job::{ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules};
 pub use outcome::{PayoutOutcome, PayoutReport, UnknownOutcome};
+pub use request_key::{REQUEST_KEYS_TABLE, key_fact, request_of_key};
 pub use rows::WITHDRAWALS;
 pub use status::{ApprovalPolicy, IntentEvent, IntentStatus};
 pub use step_result::{StepResult, WaitReason};
