@@ -13,6 +13,7 @@ mod demo;
 mod demo_interrupted;
 mod demo_loop;
 mod demo_nodes;
+mod demo_up;
 mod doctor;
 mod doctor_chain;
 mod examples;

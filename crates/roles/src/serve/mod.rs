@@ -61,7 +61,18 @@ pub const BOOKS_SOCKET: &str = "books.sock";
 
 /// Runs a node until a stop is requested: holds the ledger or stands by, and runs the flows of its roles.
 pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result<()> {
-    let (location, chain) = (loaded.books(), loaded.chain());
+    let chain = loaded.chain();
+    run_with_chain(loaded, chain, log, stop)
+}
+
+/// The same with another chain than the configured one: the chain of a demo is in the same process.
+pub fn run_with_chain(
+    loaded: LoadedConfig,
+    chain: Option<FlowSetup>,
+    log: NodeLog,
+    stop: StopFlag,
+) -> anyhow::Result<()> {
+    let location = loaded.books();
     let node = ServeNode { loaded, location, log, stop, chain };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
