@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use super::{ChainView, record_owner, seed_registry};
 use crate::{
     NodeLog,
-    flows::{self, FlowSetup, RpcEndpoint, RpcUrls, SenderProof},
+    flows::{self, FlowSetup, RpcEndpoint, RpcUrls},
 };
 
 const HOT: Address = Address([0xaa; 20]);
@@ -44,7 +44,6 @@ fn setup() -> FlowSetup {
         in_flight_max: 1,
         fee_max: 1,
         signer: PathBuf::new(),
-        senders: SenderProof::Signature,
         server: name("arena"),
         buy_in: BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 100 },
         policy: ApprovalPolicy { at_once: Amount::new(1) },
