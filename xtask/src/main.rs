@@ -15,6 +15,7 @@ mod sim;
 mod soak;
 mod stage;
 mod test;
+mod test_binaries;
 mod workspace;
 
 use std::process::ExitCode;

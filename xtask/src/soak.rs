@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use crate::stage::Stages;
+use crate::test_binaries::{TestBinaries, Tests};
 use crate::workspace::Workspace;
 use crate::{needed_tools, postgres, program, referees, seed};
 
@@ -14,15 +15,6 @@ struct Suite {
     filter: &'static str,
     /// How many shares of a round it gets.
     shares: u64,
-}
-
-/// Where a suite's tests are.
-#[derive(Clone, Copy)]
-enum Tests {
-    /// In the binary `it`.
-    Integration,
-    /// In the library, because they need its private items.
-    Unit,
 }
 
 const SUITES: &[Suite] = &[
@@ -46,6 +38,9 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-deck", tests: Tests::Unit, filter: "tests", shares: 1 },
     Suite { package: "bankroll-chains-simulated", tests: Tests::Integration, filter: "random_histories", shares: 1 },
     Suite { package: "bankroll-chains-evm", tests: Tests::Integration, filter: "random_transactions", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::lost_answers", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::races", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_referees::schemathesis", shares: 2 },
 ];
 
 /// A suite stops by itself after about this many seconds.
@@ -85,7 +80,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     stages.run("needed tools", needed_tools::ensure)?;
     stages.run("referees", || referees::ensure(workspace))?;
     let server = stages.run("Postgres server", postgres::Server::start)?;
-    stages.run("compile", || suites.iter().try_for_each(|suite| suite.ensure_has_tests(workspace)))?;
+    let binaries = stages.run("compile", || compiled(workspace, &suites))?;
 
     let first = seed::given_or_new(options.seed);
     let time = Duration::from_secs(options.minutes.saturating_mul(60));
@@ -101,7 +96,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 let again = format!("cargo xtask soak --minutes {} --seed {seed}", options.minutes);
                 format!("{} failed in round {} (repeat with {again})", suite.filter, seeds.len())
             };
-            suite.run(workspace, &server, seed, seconds * suite.shares).with_context(red)?;
+            suite.run(&binaries, &server, seed, seconds * suite.shares).with_context(red)?;
         }
     }
     let minutes = started.elapsed().as_secs_f64() / 60.0;
@@ -116,9 +111,16 @@ fn share(remaining: Duration, shares: u64, is_first: bool) -> Option<u64> {
     (is_first || seconds >= SHORTEST_SHARE).then_some(seconds)
 }
 
+fn compiled(workspace: &Workspace, suites: &[&Suite]) -> Result<TestBinaries> {
+    let packages = suites.iter().flat_map(|suite| ["-p", suite.package]);
+    let binaries = TestBinaries::build(workspace, &["--release"].into_iter().chain(packages).collect::<Vec<_>>())?;
+    suites.iter().try_for_each(|suite| suite.ensure_has_tests(&binaries))?;
+    Ok(binaries)
+}
+
 impl Suite {
-    fn run(&self, workspace: &Workspace, server: &postgres::Server, seed: u64, seconds: u64) -> Result<()> {
-        let mut tests = workspace.cargo(self.release_tests());
+    fn run(&self, binaries: &TestBinaries, server: &postgres::Server, seed: u64, seconds: u64) -> Result<()> {
+        let mut tests = binaries.command(self.package, self.tests)?;
         tests.args(["--nocapture", self.filter]);
         tests.env(seed::VARIABLE, seed.to_string()).env(SECONDS_VARIABLE, seconds.to_string());
         // Tests on Postgres kill servers, so they start their own.
@@ -127,19 +129,11 @@ impl Suite {
     }
 
     /// A filter that matches no test passes, so a renamed suite would run nothing and still pass.
-    fn ensure_has_tests(&self, workspace: &Workspace) -> Result<()> {
-        let mut tests = workspace.cargo(self.release_tests());
+    fn ensure_has_tests(&self, binaries: &TestBinaries) -> Result<()> {
+        let mut tests = binaries.command(self.package, self.tests)?;
         let listed = program::stdout(tests.args(["--list", self.filter]))?;
         ensure!(listed.lines().any(|line| line.ends_with(": test")), "no test matches `{}`", self.filter);
         Ok(())
-    }
-
-    fn release_tests(&self) -> Vec<&'static str> {
-        let binary: &[&str] = match self.tests {
-            Tests::Integration => &["--test", "it"],
-            Tests::Unit => &["--lib"],
-        };
-        [&["test", "--release", "--locked", "-p", self.package], binary, &["--"]].concat()
     }
 }
 

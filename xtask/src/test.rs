@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::stage::Stages;
+use crate::test_binaries::{TestBinaries, Tests};
 use crate::workspace::Workspace;
 use crate::{needed_tools, postgres, program, referees, seed, session};
 
@@ -54,8 +55,9 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
     })?;
     stages.run("tests on Postgres", || {
         // The suites that run on either engine, again with the ledger in Postgres.
+        let binaries = TestBinaries::build(workspace, &["--workspace"])?;
         ON_BOTH_ENGINES.iter().try_for_each(|(package, names)| {
-            let mut tests = workspace.cargo(["test", "--locked", "-p", package, "--test", "it", "--"]);
+            let mut tests = binaries.command(package, Tests::Integration)?;
             tests.env(seed::VARIABLE, seed.to_string());
             tests.env(postgres::ENGINE_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
             match filter {

@@ -42,7 +42,7 @@ impl DemoSettings {
             "api.tls_key=".into(),
             "api.behind_proxy=false".into(),
             format!("api.requests_per_s={NO_LIMIT}"),
-            format!("api.public_requests_per_s={NO_LIMIT}"),
+            format!("api.sign_ins_per_s={NO_LIMIT}"),
         ];
         let set: Vec<SetFlag> = set.iter().map(|set| set.parse()).collect::<Result<_, _>>().map_err(UsageError)?;
         let loaded = LoadedConfig::load(args.dir.clone(), None, &set)?;

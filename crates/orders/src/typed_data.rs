@@ -6,7 +6,7 @@
 //! It guarantees that a digest has one accepted signature per key and nonce of the curve: `s` is in the low half.
 //! It does not know which wallet may sign what, which messages were used before, or the time.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use alloy_sol_types::{Eip712Domain, SolStruct, sol};
 use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
@@ -42,13 +42,15 @@ sol! {
         uint64 expires;
     }
 
-    /// A player consents to a payout of their own balance.
+    /// A player or a developer consents to a payout out of one account. `account` is its full name, so that one consent
+    /// cannot pay out of two accounts: request ids of a player and of a developer do not know each other.
     #[derive(Debug, PartialEq, Eq)]
     struct Payout {
         string server;
         string requestId;
         string audience;
         address wallet;
+        string account;
         address to;
         string asset;
         uint256 amount;
@@ -77,6 +79,17 @@ sol! {
         bytes32 bodyHash;
         uint64 expires;
     }
+}
+
+/// The messages that callers of the Funds API sign, each as EIP-712 writes its type: `OpenSession(string role,...)`.
+#[must_use]
+pub fn message_types() -> [Cow<'static, str>; 4] {
+    [
+        Registration::eip712_encode_type(),
+        OpenSession::eip712_encode_type(),
+        Payout::eip712_encode_type(),
+        ApiRequest::eip712_encode_type(),
+    ]
 }
 
 /// The hash that a wallet signs.

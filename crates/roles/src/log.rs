@@ -5,14 +5,53 @@ use std::{io::Write, sync::mpsc::Sender};
 use bankroll_nodes::NodeName;
 use bankroll_store::Clock;
 use bankroll_terminal::when;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+/// How serious a line is. A log has all lines down to one level (`node.log_level`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// The node cannot go on, or its data is not sound.
+    Error,
+    /// Something does not work now, or was repaired; a person may want to look.
+    Warning,
+    #[default]
+    Info,
+    /// Each request of the Funds API.
+    Debug,
+}
+
+impl LogLevel {
+    /// The level of each event; one place says how serious they are.
+    fn of(event: &str) -> Self {
+        match event {
+            "lost" | "unsound" => Self::Error,
+            "no_api" | "no_books" | "no_commands" | "no_head" | "unreachable" | "trouble" | "waits"
+            | "scrub_failed" | "unconfirmed" | "repaired" | "verifying" | "refused_rows" | "reorganised"
+            | "signer_trouble" | "request_failed" => Self::Warning,
+            "request" => Self::Debug,
+            _ => Self::Info,
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+            Self::Debug => "debug",
+        }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct NodeLog {
     node: NodeName,
     out: Out,
+    least: LogLevel,
     /// Whether each deposit and each payout is logged, too.
-    verbose: bool,
+    each: bool,
     clock: Clock,
 }
 
@@ -30,23 +69,24 @@ enum Out {
 type Fields = Vec<(&'static str, Value)>;
 
 impl NodeLog {
-    pub fn new(node: NodeName, json: bool, verbose: bool) -> Self {
-        Self { node, out: if json { Out::Json } else { Out::Text }, verbose, clock: Clock::machine() }
+    /// `each`: whether each deposit and each payout is logged, too.
+    pub fn new(node: NodeName, json: bool, least: LogLevel, each: bool) -> Self {
+        Self { node, out: if json { Out::Json } else { Out::Text }, least, each, clock: Clock::machine() }
     }
 
     /// To a receiver in this process; only what is out of the ordinary.
     pub fn notes(node: NodeName, to: Sender<String>) -> Self {
-        Self { node, out: Out::Notes(to), verbose: false, clock: Clock::machine() }
+        Self { node, out: Out::Notes(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
     }
 
     /// To a receiver in this process, as the lines that a process writes with `--json`; only what is out of the ordinary.
     pub fn lines(node: NodeName, to: Sender<Value>) -> Self {
-        Self { node, out: Out::Lines(to), verbose: false, clock: Clock::machine() }
+        Self { node, out: Out::Lines(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
     }
 
-    /// An event that is frequent in normal operation: logged only if the log is verbose.
-    pub fn write_verbose(&self, event: &str, line: impl FnOnce() -> (String, Fields)) {
-        if self.verbose {
+    /// One of many events of normal operation: its line is made only if the log has it.
+    pub fn write_each(&self, event: &str, line: impl FnOnce() -> (String, Fields)) {
+        if self.each && LogLevel::of(event) <= self.least {
             let (sentence, fields) = line();
             self.write(event, &sentence, &fields);
         }
@@ -54,6 +94,10 @@ impl NodeLog {
 
     /// One line: a sentence for people; the event's name and its fields for programs.
     pub fn write(&self, event: &str, sentence: &str, fields: &[(&'static str, Value)]) {
+        let level = LogLevel::of(event);
+        if level > self.least {
+            return;
+        }
         let at = when::show(self.clock.now());
         let line = match &self.out {
             Out::Json => self.line(at, event, sentence, fields).to_string(),
@@ -62,6 +106,7 @@ impl NodeLog {
                 let _ = to.send(self.line(at, event, sentence, fields));
                 return;
             }
+            Out::Text if level <= LogLevel::Warning => format!("{at} {} {}: {sentence}", self.node, level.as_str()),
             Out::Text => format!("{at} {} {sentence}", self.node),
             Out::Notes(to) => {
                 // The receiver may be gone already.
@@ -75,7 +120,8 @@ impl NodeLog {
     }
 
     fn line(&self, at: String, event: &str, sentence: &str, fields: &[(&'static str, Value)]) -> Value {
-        let own = [("at", at), ("node", self.node.to_string()), ("event", event.to_owned())];
+        let (node, level) = (self.node.to_string(), LogLevel::of(event).as_str().to_owned());
+        let own = [("at", at), ("level", level), ("node", node), ("event", event.to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
         let message = [("message".to_owned(), Value::from(sentence))];
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
@@ -93,4 +139,32 @@ pub fn on_one_line(error: &(dyn std::error::Error + 'static)) -> String {
     }
     causes.dedup();
     causes.join(": ").replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_log_has_the_lines_down_to_its_level() {
+        let written = |least: LogLevel, each: bool| {
+            let (to, lines) = channel();
+            let log = NodeLog { least, each, ..NodeLog::notes("node-1".parse().unwrap(), to) };
+            for event in ["lost", "trouble", "took"] {
+                log.write(event, event, &[]);
+            }
+            for event in ["request_failed", "deposit_seen", "request"] {
+                log.write_each(event, || (event.into(), Vec::new()));
+            }
+            drop(log);
+            lines.iter().collect::<Vec<String>>().join(" ")
+        };
+        assert_eq!(written(LogLevel::Error, true), "lost");
+        assert_eq!(written(LogLevel::Warning, true), "lost trouble request_failed");
+        assert_eq!(written(LogLevel::Info, true), "lost trouble took request_failed deposit_seen");
+        assert_eq!(written(LogLevel::Debug, true), "lost trouble took request_failed deposit_seen request");
+        assert_eq!(written(LogLevel::Debug, false), "lost trouble took");
+    }
 }

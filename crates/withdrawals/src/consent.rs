@@ -1,6 +1,6 @@
 //! A player's own signature over a payout, as the intent's row keeps it for the signer.
 //!
-//! The message also names server, request id, destination, amount and fee cap. These are columns of the intent already;
+//! The message also names server, request id, account, destination, amount and fee cap. These are columns of the intent already;
 //! only what the row would not have otherwise is kept here. It is stored, not judged: the API verifies it before, the
 //! signer after.
 

@@ -15,7 +15,7 @@ pub const REFEREE: Referee = Referee {
         let is_ours = |answer: String| answer.starts_with(&format!("anvil Version: {}", REFEREE.version));
         binary(workspace).and_then(version).is_some_and(is_ours)
     },
-    install: |workspace| REFEREE.install_by_npm(workspace, "@foundry-rs/anvil"),
+    install: |workspace| REFEREE.install_by_npm(workspace, "@foundry-rs/anvil", &[]),
 };
 
 /// Each platform has a package of its own.

@@ -2,16 +2,17 @@
 //! tests require, installed when it is missing.
 
 mod anvil;
-mod ethers;
+mod npm;
 mod pokerkit;
-mod viem;
+mod python;
+mod schemathesis;
+mod wallet_libraries;
 
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::program;
 use crate::workspace::Workspace;
 
 struct Referee {
@@ -24,7 +25,14 @@ struct Referee {
     install: fn(&Workspace) -> Result<()>,
 }
 
-const ALL: [Referee; 4] = [pokerkit::REFEREE, ethers::REFEREE, viem::REFEREE, anvil::REFEREE];
+const ALL: [Referee; 6] = [
+    pokerkit::REFEREE,
+    schemathesis::REFEREE,
+    wallet_libraries::ETHERS,
+    wallet_libraries::VIEM,
+    wallet_libraries::SIWE,
+    anvil::REFEREE,
+];
 
 /// Installs the missing ones.
 pub fn ensure(workspace: &Workspace) -> Result<()> {
@@ -51,13 +59,5 @@ impl Referee {
 
     fn place(&self, workspace: &Workspace) -> PathBuf {
         workspace.root().join(self.folder)
-    }
-
-    fn install_by_npm(&self, workspace: &Workspace, package: &str) -> Result<()> {
-        let package = format!("{package}@{}", self.version);
-        // No install scripts run on this machine: none of the packages needs one.
-        let options = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
-        let mut npm = workspace.command("npm");
-        program::succeed(npm.args(["install", "--prefix", self.folder]).args(options).arg(package))
     }
 }

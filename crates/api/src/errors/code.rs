@@ -112,6 +112,9 @@ error_codes! {
     SignatureTooFarAhead, "signature_too_far_ahead", BAD_REQUEST, false, "The signed message expires too late",
         "A message may expire at most 10 minutes ahead, a signed request at most 5. The detail has the time of the \
          service.";
+    SignatureNotYetValid, "signature_not_yet_valid", UNAUTHORIZED, true, "The signed message is not valid yet",
+        "The message was issued in the future, or says that it is not valid before a later time. The detail has the time \
+         of the service. Check the clock of the signer, or wait.";
     AudienceWrong, "audience_wrong", UNAUTHORIZED, false, "The message was signed for another service",
         "The audience of the message is not this service. The detail names this one.";
     ChainWrong, "chain_wrong", UNAUTHORIZED, false, "The message was signed for another chain",

@@ -99,9 +99,10 @@ pub async fn versions(
     let gate = funds.enter(&call).await?;
     let server = gate.reader_of(&server)?;
     let query: VersionQuery = call.query()?;
-    let below = query.below.map(|below| below.parse::<u64>()).transpose();
-    let below = below.map_err(|_| ApiError::with(ErrorCode::QueryInvalid, "below is the number of a version"))?;
-    let below = below.map(|below| below.min(i64::MAX.cast_unsigned()));
+    // The document says int64: what is larger is no version, not all versions.
+    let below = query.below.map(|below| below.parse::<u64>().ok().filter(|below| i64::try_from(*below).is_ok()));
+    let wrong = || ApiError::with(ErrorCode::QueryInvalid, "below is the number of a version");
+    let below = below.map(|below| below.ok_or_else(wrong)).transpose()?;
     let most = page_size(query.limit.as_deref())?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);

@@ -35,7 +35,9 @@ pub struct NewWithdrawalBody {
     pub server: String,
     /// The caller's own name for the request: the same id is paid once.
     pub request_id: String,
-    /// The account to pay from: `funds` or `unallocated`; for a developer `developer`.
+    /// The full name of the account to pay from, as the message has it: `funds` or `unallocated` of the player, or for a
+    /// developer the server's `developer`.
+    #[schema(example = "arena/funds/1/0x70997970c51812dc3a010c7d01b50e0d17dc79c8")]
     pub account: String,
     /// The wallet that signs, one of the player's.
     pub wallet: String,
@@ -156,21 +158,15 @@ pub async fn request(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     let player = gate.player()?;
     call.key()?;
     let body: NewWithdrawalBody = call.body()?;
-    let kind = match body.account.as_str() {
-        "funds" => AccountKind::Funds,
-        "unallocated" => AccountKind::Unallocated,
-        _ => return Err(ApiError::with(ErrorCode::BodyInvalid, "account is funds or unallocated")),
-    };
     let server: Name = body.server.parse().map_err(|_| ErrorCode::NotFound)?;
     let entry = gate.registry.server(&server).ok_or(ErrorCode::NotFound)?;
     let (chain, asset) = (entry.chain.clone(), entry.asset);
+    let account = players_account(&body.account, &server, asset, &player)?;
     let wallet = address_of("wallet", &body.wallet)?;
     // Only a wallet that is proved on this chain is the player's there.
     if gate.registry.proven_player(&chain, wallet) != Some(&player) {
         return Err(ApiError::with(ErrorCode::SignatureInvalid, "wallet is none of the player's on that chain"));
     }
-    let (scope, owner) = (Scope::Server(server.clone()), Some(player.clone()));
-    let account = AccountName { scope, kind, asset, owner };
     let principal = Principal::User(player.clone());
     let owner = PayoutOwner { principal, server, wallet: player, account, chain, signer: wallet };
     submit(&funds, gate, &body, owner).await
@@ -192,15 +188,27 @@ pub async fn request_as_developer(
     let (server, wallet) = gate.developer(&server)?;
     call.key()?;
     let body: NewWithdrawalBody = call.body()?;
-    if body.account != "developer" || body.server != server.as_str() {
-        return Err(ApiError::with(ErrorCode::BodyInvalid, "account is developer, and server is the one of the path"));
-    }
     let entry = gate.registry.server(&server).ok_or(ErrorCode::NotFound)?;
     let (chain, asset, signer) = (entry.chain.clone(), entry.asset, entry.terms.developer);
     let account =
         AccountName { scope: Scope::Server(server.clone()), kind: AccountKind::Developer, asset, owner: None };
+    if body.account != account.to_string() || body.server != server.as_str() {
+        let detail = format!("account is {account}, and server is the one of the path");
+        return Err(ApiError::with(ErrorCode::BodyInvalid, detail));
+    }
     let principal = Principal::Developer(server.clone());
     submit(&funds, gate, &body, PayoutOwner { principal, server, wallet, account, chain, signer }).await
+}
+
+/// The account that a player pays out of. An account of another player looks like one that does not exist.
+fn players_account(text: &str, server: &Name, asset: AssetId, player: &Name) -> Result<AccountName, ApiError> {
+    let account: AccountName = text.parse()?;
+    let is_payable = matches!(account.kind, AccountKind::Funds | AccountKind::Unallocated);
+    if !is_payable || account.scope != Scope::Server(server.clone()) || account.asset != asset {
+        let detail = "account is the player's funds or unallocated money at this server";
+        return Err(ApiError::with(ErrorCode::BodyInvalid, detail));
+    }
+    if account.owner.as_ref() == Some(player) { Ok(account) } else { Err(ErrorCode::NotFound.into()) }
 }
 
 /// Whose money it is, and whose signature is needed.
@@ -267,6 +275,7 @@ fn withdrawal_of(
         requestId: body.request_id.clone(),
         audience: audience.clone(),
         wallet: owner.signer.into(),
+        account: owner.account.to_string(),
         to: to.into(),
         asset: body.asset.clone(),
         amount: U256::from(units.units()),

@@ -103,6 +103,7 @@ fn payout_to(world: &World, request_id: &str, amount: u64, (cap, to): (u64, Addr
         requestId: request_id.into(),
         audience: AUDIENCE.into(),
         wallet: address("alice").into(),
+        account: funds_of("arena", "alice"),
         to: to.into(),
         asset: "SIM".into(),
         amount: U256::from(amount),
@@ -111,8 +112,8 @@ fn payout_to(world: &World, request_id: &str, amount: u64, (cap, to): (u64, Addr
     };
     let signature = WalletSignature::by(&key(signer), &typed_data::digest(&message, CHAIN)).unwrap();
     json!({
-        "server": "arena", "request_id": request_id, "account": "funds", "wallet": address("alice"),
-        "to": to, "asset": "SIM", "amount": amount.to_string(), "fee_cap": cap.to_string(),
+        "server": "arena", "request_id": request_id, "account": funds_of("arena", "alice"),
+        "wallet": address("alice"), "to": to, "asset": "SIM", "amount": amount.to_string(), "fee_cap": cap.to_string(),
         "expires": message.expires, "signature": signature.to_string(),
     })
 }
@@ -242,6 +243,7 @@ fn a_developer_pays_out_fees_and_nothing_else() {
             requestId: "d1".into(),
             audience: AUDIENCE.into(),
             wallet: address("dev").into(),
+            account: account.into(),
             to: address("dev").into(),
             asset: "SIM".into(),
             amount: U256::from(150),
@@ -256,11 +258,21 @@ fn a_developer_pays_out_fees_and_nothing_else() {
         })
     };
     let path = "/v1/servers/arena/developer/withdrawals";
-    assert_eq!(world.post("dev", path, signed("funds")).code(), "body_invalid");
-    let first = world.post("dev", path, signed("developer")).expect(200);
-    assert_eq!(world.post("dev", path, signed("developer")).body, first);
+    assert_eq!(world.post("dev", path, signed(&funds_of("arena", "dev"))).code(), "body_invalid");
+    let consent = signed("arena/developer/1");
+    let first = world.post("dev", path, consent.clone()).expect(200);
+    assert_eq!(world.post("dev", path, consent.clone()).body, first);
     let account = world.get("dev", "/v1/servers/arena/developer").expect(200);
     assert_eq!((&account["balance"], &account["available"]), (&json!("200"), &json!("40")));
     assert_eq!(world.get("dev", "/v1/servers/rival/developer").status, 200, "dev is the rival's developer, too");
-    assert_eq!(world.post("alice", path, signed("developer")).code(), "not_found");
+    assert_eq!(world.post("alice", path, consent.clone()).code(), "not_found");
+
+    // The wallet is also a player with money. A front that saw the consent sends it as the player's.
+    world.post("arena", "/v1/servers/arena/accounts", json!({ "player": player("dev") })).expect(200);
+    world.give(&funds_of("arena", "dev"), 500);
+    assert_eq!(world.post("dev", "/v1/me/withdrawals", consent.clone()).code(), "body_invalid");
+    let mut moved = consent;
+    moved["account"] = json!(funds_of("arena", "dev"));
+    assert_eq!(world.post("dev", "/v1/me/withdrawals", moved).code(), "signature_invalid");
+    assert_eq!(world.balance("arena", &funds_of("arena", "dev")), ("500".into(), "500".into()));
 }

@@ -1,5 +1,7 @@
 //! `bankroll accounts list`.
 
+use std::path::PathBuf;
+
 use crate::wallet_name::wallet_name;
 use bankroll_ledger::{Account, AccountId, AccountKind, Name, Scope};
 use bankroll_store::AccountFilter;
@@ -7,7 +9,7 @@ use bankroll_terminal::{self as terminal, Assets, Paint, Width, table};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::account_json;
+use super::{account_json, by_api};
 use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
@@ -17,22 +19,26 @@ Examples:
   bankroll accounts list --server arena --kind funds --non-zero
   bankroll accounts list --server @house
   bankroll accounts list --owner 0x63fa...
+  bankroll accounts list --server arena --key arena.key
   bankroll accounts list --limit 1000 --after 1000 --json
 
 Addresses are shortened; --wide and --json have them whole. `accounts show`, `statement`
 and `balance` take the ID as well as the name.")]
 pub struct AccountListArgs {
     #[command(flatten)]
-    location: LocationArgs,
+    pub location: LocationArgs,
+    /// Ask the Funds API with this key file, instead of reading the books
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["non_zero", "wide"])]
+    key: Option<PathBuf>,
     /// Only accounts of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER")]
-    server: Option<Scope>,
+    pub server: Option<Scope>,
     /// Only accounts of this kind: funds, world, custody, ...
     #[arg(long, value_name = "KIND", value_parser = kind)]
-    kind: Option<AccountKind>,
+    pub kind: Option<AccountKind>,
     /// Only accounts of this player or wallet
     #[arg(long, value_name = "OWNER", value_parser = wallet_name)]
-    owner: Option<Name>,
+    pub owner: Option<Name>,
     /// Only accounts whose balance or held amount is not zero
     #[arg(long)]
     non_zero: bool,
@@ -44,10 +50,10 @@ pub struct AccountListArgs {
         long, value_name = "N", default_value_t = 50,
         value_parser = terminal::whole::<u32>(1..=1_000_000, "the limit")
     )]
-    limit: u32,
+    pub limit: u32,
     /// Continue after the account with this number
     #[arg(long, value_name = "ID", value_parser = terminal::whole::<u64>(0..=u64::MAX, "the number of an account"))]
-    after: Option<u64>,
+    pub after: Option<u64>,
 }
 
 fn kind(text: &str) -> Result<AccountKind, String> {
@@ -56,6 +62,9 @@ fn kind(text: &str) -> Result<AccountKind, String> {
 }
 
 pub fn run(args: &AccountListArgs, json: bool) -> anyhow::Result<()> {
+    if let Some(key) = &args.key {
+        return by_api::list(args, key, json);
+    }
     let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let filter = AccountFilter {

@@ -1,5 +1,7 @@
-//! `bankroll accounts`: shows accounts. It reads while a writer may be running, and changes nothing.
+//! `bankroll accounts`: shows accounts. It reads the books while a writer may be running, or asks the Funds API with a
+//! caller's key; it changes nothing.
 
+mod by_api;
 mod list;
 mod show;
 

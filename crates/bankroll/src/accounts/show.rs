@@ -1,6 +1,6 @@
 //! `bankroll accounts show`.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::PathBuf};
 
 use crate::wallet_name::wallet_name;
 use bankroll_ledger::{Account, AccountId, AccountName, Hold, Role, Roles, Side};
@@ -9,7 +9,7 @@ use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, b
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::account_json;
+use super::{account_json, by_api};
 use crate::location::LocationArgs;
 
 #[derive(Debug, Args)]
@@ -24,6 +24,9 @@ pub struct AccountShowArgs {
     /// The account's number or name
     #[arg(value_name = "NAME|ID")]
     account: String,
+    /// Ask the Funds API with this key file, instead of reading the books
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     location: LocationArgs,
 }
@@ -36,6 +39,9 @@ struct AccountDetails {
 }
 
 pub fn run(args: &AccountShowArgs, json: bool) -> anyhow::Result<()> {
+    if let Some(key) = &args.key {
+        return by_api::show(&account_name(&args.account)?, &args.location, key, json);
+    }
     let reader = args.location.reader()?;
     let assets = Assets::new(reader.assets()?);
     let account = find(&reader, &args.account)?;

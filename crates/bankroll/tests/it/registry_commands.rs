@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    program::{Run, command, credit, folder, run},
+    program::{Run, command, credit, folder, run, run_with},
     running::Running,
 };
 
@@ -18,7 +18,11 @@ const DEVELOPER: &str = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const FUNDS: &str = "arena/funds/1/0x9c36b95a952c3450b32e77fdcd6464c2f91dd09e";
 
 fn program(folder: &Path, args: &str) -> Run {
-    run(folder, &args.split_whitespace().collect::<Vec<_>>())
+    run(folder, &words(args))
+}
+
+fn words(args: &str) -> Vec<&str> {
+    args.split_whitespace().collect()
 }
 
 /// A folder whose owner has registered a chain and its coin; the key of the game server is in `arena.key`.
@@ -129,6 +133,11 @@ fn a_game_server_transfers_once_under_one_id() {
     transfer(701, "round-2").fails(1, &["insufficient_funds"]);
     let account = program(at, &format!("accounts show {FUNDS} --json")).json();
     assert_eq!(account["balance"], "700");
+    let of_server = program(at, &format!("accounts show {FUNDS} --key arena.key --json")).json();
+    assert_eq!((&of_server["account"], &of_server["balance"]), (&FUNDS.into(), &"700".into()));
+    let listed = program(at, "accounts list --server arena --kind world --key arena.key").ok();
+    assert_eq!(listed, " ACCOUNT        BALANCE  HELD  AVAILABLE\n arena/world/1      300     0        300\n");
+    program(at, "accounts list --server other --key arena.key").fails(3, &["not_found"]);
     program(at, "audit").ok();
 }
 
@@ -139,9 +148,16 @@ fn with_a_node_the_commands_ask_it() {
     let mut serve = command(at);
     serve.args(["serve", "--json"]);
     let node = Running::spawn(serve, "node-1");
-    node.until("commands");
+    let [api, _] = node.until_all(["api", "commands"]);
     add_keys(at, &address);
     register(at, 100).ok();
+    // The same over HTTP, from a folder that has nothing but the key.
+    let (elsewhere, url) = (crate::program::folder(), api["url"].as_str().unwrap().to_owned());
+    std::fs::copy(at.join("owner.key"), elsewhere.path().join("owner.key")).unwrap();
+    let at_url = [("BANKROLL__API__URL", url.as_str()), ("BANKROLL__CHAIN__ID", "31337")];
+    let there = |args: &str| run_with(elsewhere.path(), &at_url, &words(args));
+    assert_eq!(there("registry chains list").ok(), program(at, "registry chains list").ok());
+    there("registry chains add eip155:31337 --label x").fails(1, &["conflict"]);
     assert_eq!(program(at, "servers pause arena --deposits").ok(), "paused arena: deposits\n");
     assert_eq!(changed(at)[0]["changes"][0]["server"]["pauses"]["deposits"], true);
     let add = format!("registry custody-keys add other --address {DEVELOPER}");

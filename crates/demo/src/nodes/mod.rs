@@ -187,7 +187,7 @@ impl ChainSettings<'_> {
             "api.tls_key=".into(),
             "api.behind_proxy=false".into(),
             format!("api.requests_per_s={}", self.api.requests_per_s),
-            format!("api.public_requests_per_s={}", self.api.public_requests_per_s),
+            format!("api.sign_ins_per_s={}", self.api.sign_ins_per_s),
         ])
     }
 }

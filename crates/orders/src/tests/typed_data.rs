@@ -93,16 +93,18 @@ fn a_payout_has_the_digest_of_eip_712() {
         requestId: "cash-out-1".into(),
         audience: "funds.example".into(),
         wallet: WALLET.into(),
+        account: "arena/funds/1/alice".into(),
         to: DEVELOPER.into(),
         asset: "USDC".into(),
         amount: U256::from(12_u8),
         feeCap: U256::from(3_u8),
         expires: EXPIRES,
     };
-    let kind = "Payout(string server,string requestId,string audience,address wallet,address to,string asset,\
-                uint256 amount,uint256 feeCap,uint64 expires)";
-    let names = [text("arena"), text("cash-out-1"), text("funds.example"), address(WALLET), address(DEVELOPER)];
-    let words = [&names[..], &[text("USDC"), number(12), number(3), number(EXPIRES.into())]].concat();
+    let kind = "Payout(string server,string requestId,string audience,address wallet,string account,address to,\
+                string asset,uint256 amount,uint256 feeCap,uint64 expires)";
+    let names = [text("arena"), text("cash-out-1"), text("funds.example"), address(WALLET)];
+    let account = [text("arena/funds/1/alice"), address(DEVELOPER), text("USDC")];
+    let words = [&names[..], &account, &[number(12), number(3), number(EXPIRES.into())]].concat();
     assert_eq!(typed_data::digest(&message, CHAIN), by_hand(kind, &words));
 }
 

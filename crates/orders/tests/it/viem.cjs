@@ -7,7 +7,7 @@ const fields = (text) => text.split(',').map((field) => ({ type: field.split(' '
 const types = {
   Registration: fields('string server,string audience,address payoutAddress,address developer,uint256 buyIn,uint32 developerFeeBps,uint32 worldFeeBps,uint256 massPerCoin,uint64 exitHoldMs,bytes32 nonce,uint64 expires'),
   OpenSession: fields('string role,string subject,string audience,bytes32 nonce,uint64 expires'),
-  Payout: fields('string server,string requestId,string audience,address wallet,address to,string asset,uint256 amount,uint256 feeCap,uint64 expires'),
+  Payout: fields('string server,string requestId,string audience,address wallet,string account,address to,string asset,uint256 amount,uint256 feeCap,uint64 expires'),
   Approval: fields('string intent,string audience,address to,string asset,uint256 amount,uint64 expires'),
   ApiRequest: fields('string method,string path,string audience,string idempotencyKey,bytes32 bodyHash,uint64 expires'),
 }

@@ -58,6 +58,7 @@ fn viem_signs_what_we_recover() {
         requestId: "cash-out-1".into(),
         audience: "funds.example".into(),
         wallet: WALLET.into(),
+        account: "arena/funds/1/alice".into(),
         to: DEVELOPER.into(),
         asset: "USDC".into(),
         amount: large,
@@ -68,7 +69,8 @@ fn viem_signs_what_we_recover() {
         8453,
         &json!({
             "server": "arena", "requestId": "cash-out-1", "audience": "funds.example", "wallet": WALLET,
-            "to": DEVELOPER, "asset": "USDC", "amount": large.to_string(), "feeCap": "0", "expires": EXPIRES,
+            "account": "arena/funds/1/alice", "to": DEVELOPER, "asset": "USDC", "amount": large.to_string(),
+            "feeCap": "0", "expires": EXPIRES,
         }),
         &payout,
     );

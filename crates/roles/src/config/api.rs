@@ -16,6 +16,8 @@ const LOCAL_NAME: &str = "localhost:8640";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiConfig {
+    /// Where commands reach a Funds API that is elsewhere; empty for the books that the configuration names.
+    pub url: String,
     pub listen: String,
     /// Where `/metrics` answers; empty for nowhere.
     pub metrics: String,
@@ -32,14 +34,15 @@ pub struct ApiConfig {
     pub domain: String,
     pub body_max: usize,
     pub requests_per_s: u32,
-    /// For one network, at what needs no proof: registering and signing in.
-    pub public_requests_per_s: u32,
+    /// Registrations, sessions and sign-ins: each costs the books a check of a signature, and is asked without a proof.
+    pub sign_ins_per_s: u32,
     pub connections_max: usize,
 }
 
 impl Default for ApiConfig {
     fn default() -> Self {
         Self {
+            url: String::new(),
             listen: "127.0.0.1:8640".into(),
             metrics: "127.0.0.1:8641".into(),
             tls_certificate: PathBuf::new(),
@@ -50,7 +53,7 @@ impl Default for ApiConfig {
             domain: LOCAL_NAME.into(),
             body_max: 1 << 20,
             requests_per_s: 2_000,
-            public_requests_per_s: 5,
+            sign_ins_per_s: 5,
             connections_max: 2_048,
         }
     }
@@ -78,6 +81,9 @@ impl ApiConfig {
     /// Values that cannot work, each with what can.
     pub(super) fn problems(&self) -> Vec<(&'static str, String)> {
         let mut wrong = Vec::new();
+        if let Some(what) = url_problem(&self.url) {
+            wrong.push(("api.url", what));
+        }
         for (key, given, optional) in [("api.listen", &self.listen, false), ("api.metrics", &self.metrics, true)] {
             if !(is_host_and_port(given) || optional && given.is_empty()) {
                 wrong.push((key, format!("\"{given}\" is not of the form host:port")));
@@ -112,6 +118,23 @@ impl ApiConfig {
 
 fn words(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Tokens and signed requests are worth money: without TLS they stay on this machine.
+fn url_problem(url: &str) -> Option<String> {
+    let form = "write scheme and host, without a path, as in https://funds.example";
+    if url.is_empty() {
+        return None;
+    }
+    let is_host = |host: &str| !host.is_empty() && is_name(host) && !host.contains('/');
+    match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
+        (Some(host), _) if is_host(host) => None,
+        (_, Some(host)) if is_host(host) && is_loopback(host) => None,
+        (_, Some(host)) if is_host(host) => Some(format!(
+            "\"{url}\" leaves this machine without TLS: anyone on the way could act for you; use https://"
+        )),
+        _ => Some(format!("\"{url}\" is not the address of a Funds API: {form}")),
+    }
 }
 
 /// A browser sends scheme, host and port, and nothing else.
@@ -224,6 +247,22 @@ mod tests {
                 "\"*\" would let every web page call the API: name each origin, as in https://play.example",
             )],
         );
+    }
+
+    #[test]
+    fn commands_leave_this_machine_with_tls_only() {
+        for url in ["https://funds.example", "https://funds.example:8443", "http://127.0.0.1:8640", "http://localhost"]
+        {
+            check(|api| api.url = url.into(), &[]);
+        }
+        let plain = "\"http://funds.example\" leaves this machine without TLS: anyone on the way could act for you; \
+                     use https://";
+        check(|api| api.url = "http://funds.example".into(), &[("api.url", plain)]);
+        for url in ["funds.example", "https://", "https://funds.example/v1", "ftp://funds.example"] {
+            let what = "write scheme and host, without a path, as in https://funds.example";
+            let problem = format!("\"{url}\" is not the address of a Funds API: {what}");
+            check(|api| api.url = url.into(), &[("api.url", &problem)]);
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn commented_defaults() -> String {
     let NodeConfig { name, roles, listen, certificates, .. } = NodeConfig::default();
     let certificates = certificates.display();
     let ApiConfig { listen: api_listen, metrics, audience, domain, .. } = ApiConfig::default();
-    let ApiConfig { behind_proxy, body_max, requests_per_s, public_requests_per_s, connections_max, .. } =
+    let ApiConfig { behind_proxy, body_max, requests_per_s, sign_ins_per_s, connections_max, .. } =
         ApiConfig::default();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
         ChainConfig::default();
@@ -93,7 +93,14 @@ address = ""
 # `add`.
 certificates = "{certificates}"
 
+# What the log has: "error", "warning", "info", or "debug" with each request of the Funds API.
+log_level = "info"
+
 [api]
+# Where commands (`servers`, `registry`, `players`, `transfer`) reach the Funds API, as in "https://funds.example".
+# Empty: through the books in this folder or database.
+url = ""
+
 # Where the Funds API listens, and on another address its metrics; metrics = "" for none. Nodes with the role "api".
 listen = "{api_listen}"
 metrics = "{metrics}"
@@ -116,12 +123,12 @@ origins = ""
 audience = "{audience}"
 domain = "{domain}"
 
-# Limits: the bytes of a request's body (a batch may be longer), requests each second from one address, open
-# connections. One address has at most an eighth of the connections, unless a proxy is in front.
+# Limits: the bytes of a request's body (a batch may be longer), requests each second from one address, registrations
+# and sign-ins among them, open connections. One address has at most an eighth of the connections, unless a proxy is in
+# front.
 body_max = {body_max}
 requests_per_s = {requests_per_s}
-# The same for registering and signing in, which need no proof and write into the books.
-public_requests_per_s = {public_requests_per_s}
+sign_ins_per_s = {sign_ins_per_s}
 connections_max = {connections_max}
 
 [chain]

@@ -22,7 +22,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 45] = [
+const FORMS: [(&str, ValueForm); 47] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -37,6 +37,8 @@ const FORMS: [(&str, ValueForm); 45] = [
     ("node.listen", ValueForm::Text),
     ("node.address", ValueForm::Text),
     ("node.certificates", ValueForm::Name("a folder, as in \"nodes\"")),
+    ("node.log_level", ValueForm::OneOf(&["error", "warning", "info", "debug"])),
+    ("api.url", ValueForm::Text),
     ("api.listen", ValueForm::Text),
     ("api.metrics", ValueForm::Text),
     ("api.tls_certificate", ValueForm::Text),
@@ -47,7 +49,7 @@ const FORMS: [(&str, ValueForm); 45] = [
     ("api.domain", ValueForm::Text),
     ("api.body_max", ValueForm::Whole(1_024..=1_048_576)),
     ("api.requests_per_s", ValueForm::Whole(1..=1_000_000)),
-    ("api.public_requests_per_s", ValueForm::Whole(1..=1_000_000)),
+    ("api.sign_ins_per_s", ValueForm::Whole(1..=1_000_000)),
     ("api.connections_max", ValueForm::Whole(16..=65_536)),
     (RPC_KEY, ValueForm::Text),
     ("chain.id", ValueForm::Whole(1..=4_294_967_295)),

@@ -5,6 +5,8 @@ use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 use bankroll_nodes::{NodeName, NodeRoles};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::log::LogLevel;
+
 pub const ROLES_KEY: &str = "node.roles";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,7 @@ pub struct NodeConfig {
     /// Where other nodes reach it; empty for `listen`.
     pub address: String,
     pub certificates: PathBuf,
+    pub log_level: LogLevel,
 }
 
 impl Default for NodeConfig {
@@ -28,6 +31,7 @@ impl Default for NodeConfig {
             listen: "127.0.0.1:7450".into(),
             address: String::new(),
             certificates: "nodes".into(),
+            log_level: LogLevel::default(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn write_seen(log: &NodeLog, coin: &Asset, changes: &[DepositChange]) {
             ChainProgress::Final => "deposit_final",
             ChainProgress::Orphaned => "deposit_orphaned",
         };
-        log.write_verbose(event, || {
+        log.write_each(event, || {
             let amount = change.value.amount();
             let shown = amount.map_or_else(|_| format!("{} base units", change.value), |amount| coins(coin, amount));
             let sentence = sentence(&change.id, &shown, &seen(change));
@@ -41,7 +41,7 @@ pub fn write_booked(log: &NodeLog, coin: &Asset, booked: &BookingOutcome) {
     let suspended = booked.suspended.iter().map(|deposit| ("deposit_suspended", deposit, suspended(deposit)));
     let reversed = booked.reversed.iter().map(|deposit| ("deposit_reversed", deposit, REVERSED.to_owned()));
     for (event, deposit, what) in credited.chain(suspended).chain(reversed) {
-        log.write_verbose(event, || {
+        log.write_each(event, || {
             let mut fields = fields(&deposit.id, deposit.epoch, &deposit.amount.to_string());
             fields.push(("from", deposit.from.as_str().into()));
             if let Some(wallet) = &deposit.wallet {
@@ -106,7 +106,7 @@ fn suspended(deposit: &BookedDeposit) -> String {
     match deposit.reason {
         Some("unknown_player") => format!(
             "is in suspense: {from} was not a known player when it became final; it stays there, no command moves it \
-             yet. For later payments: bankroll players open {from}"
+             yet. For later payments the player signs in with that wallet: bankroll players sign-in"
         ),
         Some("unknown_server") => {
             let server = server.map_or_else(|| "no server".to_owned(), |server| format!("unknown server {server}"));
@@ -144,7 +144,7 @@ mod tests {
             suspended(&deposit(Purpose::Unknown, Some("unknown_player"))),
             &format!(
                 "is in suspense: {WALLET} was not a known player when it became final; it stays there, no command \
-                 moves it yet. For later payments: bankroll players open {WALLET}"
+                 moves it yet. For later payments the player signs in with that wallet: bankroll players sign-in"
             ),
         );
         check(

@@ -18,7 +18,7 @@ use crate::{log::NodeLog, registry::ChainView};
 pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
     log.write("pays", &format!("pays on {}, with the signer at {}", setup.chain(), setup.signer.display()), &[]);
     if let Err(ProbeTrouble { found, fix }) = setup.probe_signer(".") {
-        log.write("signer_trouble", &format!("WARNING: nothing can be paid: {found}; {fix}"), &[]);
+        log.write("signer_trouble", &format!("nothing can be paid: {found}; {fix}"), &[]);
     }
     let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
     let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
@@ -109,6 +109,6 @@ impl PayoutLoop<'_> {
             }
             StepResult::Reserved { .. } | StepResult::Prepared | StepResult::Waits(_) => return,
         };
-        self.log.write_verbose(event, || (format!("payout {payout} {what}"), vec![("job", job.into())]));
+        self.log.write_each(event, || (format!("payout {payout} {what}"), vec![("job", job.into())]));
     }
 }

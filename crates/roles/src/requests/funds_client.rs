@@ -105,8 +105,11 @@ impl FundsClient {
     /// # Errors
     /// If no node answers and the books cannot be opened. Nothing happened.
     pub fn connect(loaded: &LoadedConfig, key: AuthKey) -> Result<Self, FundsCallError> {
-        let way = FundsWay::of_books(loaded)?;
         let config = &loaded.config;
+        let way = match config.api.url.as_str() {
+            "" => FundsWay::of_books(loaded)?,
+            url => FundsWay::Url(FundsUrl::new(url)),
+        };
         Ok(Self { way, key, audience: config.api.audience.clone(), chain: ChainId(config.chain.id) })
     }
 
@@ -114,6 +117,12 @@ impl FundsClient {
     #[must_use]
     pub fn at(url: &FundsUrl, key: AuthKey, audience: &str, chain: ChainId) -> Self {
         Self { way: FundsWay::Url(url.clone()), key, audience: audience.into(), chain }
+    }
+
+    /// The same caller, whose signatures name this chain: those of a server name the server's chain.
+    #[must_use]
+    pub fn on_chain(self, chain: ChainId) -> Self {
+        Self { chain, ..self }
     }
 
     /// A new idempotency key.

@@ -1,6 +1,6 @@
 //! What a player's wallet signs: a sign-in, and the consent to a payout.
 
-use bankroll_ledger::{Amount, Name};
+use bankroll_ledger::{AccountName, Amount, Name};
 use bankroll_orders::{
     Address,
     typed_data::{self, Payout, U256},
@@ -18,8 +18,8 @@ pub struct PlayerPayout {
     pub server: Name,
     /// The player's own name for it: the same id is paid once.
     pub request_id: Name,
-    /// `funds` or `unallocated`.
-    pub account: String,
+    /// The player's funds or unallocated money.
+    pub account: AccountName,
     pub to: Address,
     /// The symbol of the server's asset.
     pub asset: String,
@@ -57,6 +57,7 @@ impl FundsClient {
             requestId: payout.request_id.to_string(),
             audience: self.audience.clone(),
             wallet: wallet.into(),
+            account: payout.account.to_string(),
             to: payout.to.into(),
             asset: payout.asset.clone(),
             amount: U256::from(payout.amount.units()),
@@ -65,7 +66,7 @@ impl FundsClient {
         };
         let signature = self.key.sign(&typed_data::digest(&message, self.chain)).ok_or(FundsCallError::Unsigned)?;
         let body = json!({
-            "server": message.server, "request_id": message.requestId, "account": payout.account,
+            "server": message.server, "request_id": message.requestId, "account": message.account,
             "wallet": wallet.lower_hex(), "to": payout.to.lower_hex(), "asset": payout.asset,
             "amount": payout.amount.to_string(), "fee_cap": payout.fee_cap.to_string(), "expires": expires,
             "signature": signature.to_string(),

@@ -130,7 +130,7 @@ fn start(
         connections_max: api.connections_max,
         body_max: api.body_max,
         rate_per_address: Some(rate(api.requests_per_s, BURST_SECONDS)),
-        rate_public: Some(rate(api.public_requests_per_s, PUBLIC_BURST_SECONDS)),
+        rate_public: Some(rate(api.sign_ins_per_s, PUBLIC_BURST_SECONDS)),
         checks,
         log: Arc::new(move |line| write_access(&access, line)),
         ..FrontConfig::new(resolve(&api.listen, "api.listen")?)
@@ -159,7 +159,8 @@ fn resolve(address: &str, key: &str) -> anyhow::Result<SocketAddr> {
 }
 
 fn write_access(log: &NodeLog, line: &AccessLine) {
-    log.write_verbose("request", || {
+    let event = if line.status >= 500 { "request_failed" } else { "request" };
+    log.write_each(event, || {
         let AccessLine { request_id, peer, method, route, status, code, micros } = line;
         let sentence = format!("{method} {route} {status} in {micros} us for {peer}, request {request_id}");
         let fields = vec![

@@ -143,6 +143,11 @@ pub const ROWS: &[Row] = &[
         2,
         "--set api.requests_per_s: 0 is not a whole number from 1 to 1000000",
     ),
+    Row(
+        "config check --set api.sign_ins_per_s=0",
+        2,
+        "--set api.sign_ins_per_s: 0 is not a whole number from 1 to 1000000",
+    ),
     Row("config check --set chain.id=0", 2, "--set chain.id: 0 is not a whole number from 1 to 4294967295"),
     Row("config check --set chain.id=ten", 2, "--set chain.id: \"ten\" is not a whole number from 1 to 4294967295"),
     Row(

@@ -4,6 +4,11 @@ use super::row::Row;
 
 pub const ROWS: &[Row] = &[
     Row("accounts", 2, "Usage: bankroll accounts [OPTIONS] <COMMAND>"),
+    Row("accounts list --dir good --key a.key", 2, "with --key name a game server: --server arena"),
+    Row("accounts list --dir good --key a.key --wide", 2, "cannot be used with"),
+    Row("accounts list --dir good --server arena --key a.key", 3, "there is no key file a.key"),
+    Row("accounts show @house/house/1 --dir good --key a.key", 2, "the Funds API shows accounts of game servers"),
+    Row("accounts show arena/world/1 --dir good --key a.key", 3, "there is no key file a.key"),
     Row("accounts list --dir good --kind nothing", 2, "the kinds are funds, unallocated, play_only, world"),
     Row("accounts list --dir good --kind ''", 2, "the kinds are funds, unallocated, play_only, world"),
     Row("accounts list --dir good --server Ärena", 2, "a name is 1 to 128 characters"),
