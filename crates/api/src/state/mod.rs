@@ -49,7 +49,7 @@ pub struct FundsSettings {
     pub approval: ApprovalPolicy,
     /// How long a reservation of a spawn lasts.
     pub spawns: Spawns,
-    /// The newest block of a chain: payments to a new address count from there on.
+    /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
     pub contract_answer: Option<ContractAnswer>,
