@@ -13,6 +13,7 @@ struct Tool {
 }
 
 const NEEDED: &[Tool] = &[
+    Tool { program: "curl", package: "curl", why: "a test pastes the lines that the demo prints" },
     Tool { program: "node", package: "nodejs", why: "ethers verifies what the signer signs" },
     Tool { program: "npm", package: "npm", why: "ethers and anvil, which verify signer and chains, are npm packages" },
     Tool { program: "python3", package: "python3", why: "PokerKit verifies the poker tests" },

@@ -78,7 +78,7 @@ pub enum Command {
     /// Show, pause and register game servers, and open their sessions
     #[command(subcommand, after_help = servers::EXAMPLES)]
     Servers(servers::ServersCommand),
-    /// Open accounts for players
+    /// Open accounts for players, and sign in as one
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),
     /// Show accounts

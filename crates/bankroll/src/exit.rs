@@ -3,12 +3,7 @@
 use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
-use bankroll_roles::{
-    AuthKeyError,
-    audit::HeadMissing,
-    config::ConfigError,
-    requests::{FundsCallError, WithdrawalRequestError},
-};
+use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::FundsCallError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
 use bankroll_terminal::Exit;
@@ -17,8 +12,6 @@ use bankroll_terminal::Exit;
 pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     if cause.is::<ConfigError>() {
         Some(Exit::Usage)
-    } else if matches!(cause.downcast_ref(), Some(WithdrawalRequestError::NoAccount(_))) {
-        Some(Exit::NotFound)
     } else if let Some(AuthorityError::NoFolder { .. } | AuthorityError::NoNode { .. }) = cause.downcast_ref() {
         Some(Exit::NotFound)
     } else if let Some(error) = cause.downcast_ref::<AuthKeyError>() {

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use bankroll_ledger::Name;
 use bankroll_roles::{
     AuthKey, AuthKeyError, OWNER_KEY_FILE,
-    requests::{FundsCall, FundsCallError, FundsClient},
+    config::ApiConfig,
+    requests::{FundsCall, FundsCallError, FundsClient, KnownServer},
 };
 use bankroll_terminal::NotFound;
 use clap::Args;
@@ -21,6 +23,14 @@ pub struct OwnerArgs {
     key: Option<PathBuf>,
     #[command(flatten)]
     pub location: LocationArgs,
+}
+
+/// The game server that a command acts for or pays from.
+#[derive(Debug, Args)]
+pub struct GameServerArgs {
+    /// The game server [default: server.name of the configuration]
+    #[arg(long, value_name = "NAME")]
+    server: Option<Name>,
 }
 
 /// The key of a change, for a second try.
@@ -44,6 +54,34 @@ impl OwnerArgs {
     }
 }
 
+impl GameServerArgs {
+    pub fn name(&self, location: &LocationArgs) -> anyhow::Result<Name> {
+        Ok(match &self.server {
+            Some(name) => name.clone(),
+            None => location.load()?.config.server.name.parse()?,
+        })
+    }
+
+    /// The server, and what the registry says about it.
+    pub fn known(&self, location: &LocationArgs) -> anyhow::Result<(Name, KnownServer)> {
+        let name = self.name(location)?;
+        let known = KnownServer::read(&location.reader()?, &name)?;
+        let missing = || NotFound(format!("there is no game server {name}; `bankroll servers list` shows all"));
+        Ok((name.clone(), known.ok_or_else(missing)?))
+    }
+}
+
+/// A client that signs for a game server, or for one of its players: such signatures name the server's chain.
+pub fn connect_for(location: &LocationArgs, key: &Path, server: &Name) -> anyhow::Result<FundsClient> {
+    // A login that may not read the registry, or a server that is not there yet: chain.id counts.
+    let known = location.reader().ok().and_then(|reader| KnownServer::read(&reader, server).ok().flatten());
+    let client = connect(location, key)?;
+    Ok(match known {
+        Some(known) => client.on_chain(known.chain),
+        None => client,
+    })
+}
+
 /// A client that signs with the key in this file.
 pub fn connect(location: &LocationArgs, key: &Path) -> anyhow::Result<FundsClient> {
     let loaded = location.load()?;
@@ -52,6 +90,16 @@ pub fn connect(location: &LocationArgs, key: &Path) -> anyhow::Result<FundsClien
         location.reader()?;
     }
     Ok(FundsClient::connect(&loaded, AuthKey::read(key)?)?)
+}
+
+/// Signs in as a player. Returns the session, and what the service says about the player.
+pub fn sign_in(client: &FundsClient, api: &ApiConfig) -> Result<(Value, Value), FundsCallError> {
+    let origins = api.sign_in_uris();
+    let session = client.sign_in(origins.last().map(String::as_str).unwrap_or_default())?;
+    let token = session["token"].as_str().ok_or(FundsCallError::NotJson)?;
+    let me = FundsCall { method: "GET", path: "/v1/me", idempotency_key: None, body: None };
+    let player = client.call_with_token(token, me)?;
+    Ok((session, player))
 }
 
 /// Asks once, and releases the books.

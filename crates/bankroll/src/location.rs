@@ -4,13 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use bankroll_demo as demo;
-use bankroll_ledger::AssetId;
-use bankroll_roles::{
-    config::{LoadedConfig, SetFlag},
-    flows::FlowSetup,
-};
+use bankroll_roles::config::{LoadedConfig, SetFlag};
 use bankroll_store::{Location, MovedBooks, Reader, StoreError};
-use bankroll_terminal::{NotFound, UsageError};
 use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
@@ -26,15 +21,6 @@ pub struct LocationArgs {
     pub set: Vec<SetFlag>,
 }
 
-/// Books whose configuration names a chain.
-pub struct ChainBooks {
-    pub loaded: LoadedConfig,
-    pub setup: FlowSetup,
-    pub reader: Reader,
-    /// The chain's coin as the ledger numbers it.
-    pub asset: AssetId,
-}
-
 impl LocationArgs {
     /// The base of relative paths in the configuration.
     pub fn base(&self) -> PathBuf {
@@ -45,20 +31,6 @@ impl LocationArgs {
     /// Loads the configuration: file, then environment, then flags.
     pub fn load(&self) -> anyhow::Result<LoadedConfig> {
         LoadedConfig::load(self.base(), self.config.clone(), &self.set)
-    }
-
-    /// The books and the chain that the configuration names, for commands that need both.
-    pub fn with_chain(&self) -> anyhow::Result<ChainBooks> {
-        let loaded = self.load()?;
-        let setup = loaded.chain().ok_or_else(|| {
-            UsageError("no chain is configured; set chain.rpc, chain.id, chain.genesis and chain.wallet".into())
-        })?;
-        let reader = self.reader()?;
-        let asset = setup.listed(&reader)?.ok_or_else(|| {
-            let chain = &setup.coin.chain;
-            NotFound(format!("the ledger does not list the coin of {chain} yet; start `bankroll serve` once"))
-        })?;
-        Ok(ChainBooks { loaded, setup, reader, asset })
     }
 
     /// Opens the books for reading.

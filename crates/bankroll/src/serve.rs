@@ -34,7 +34,9 @@ books.scrub_pause_s after each pass). A damaged index is rebuilt. Any other
 damage stops the node with exit code 4, before it decides anything more by it.
 `bankroll doctor` shows when the last pass ended (scrub.json).
 
-The roles api, notify, reconciler and drainer are reserved: they do nothing yet.")]
+The role `api` answers the Funds API at api.listen, and relays each request to
+the node that holds the books. The roles notify, reconciler and drainer are
+reserved: they do nothing yet.")]
 pub struct ServeArgs {
     #[command(flatten)]
     location: LocationArgs,

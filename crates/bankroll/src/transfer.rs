@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    funds_call::{RetryArgs, change, connect, in_path, list, text},
+    funds_call::{RetryArgs, change, connect_for, in_path, list, text},
     location::LocationArgs,
 };
 
@@ -47,7 +47,7 @@ pub fn run(args: &TransferArgs, json: bool) -> anyhow::Result<Exit> {
         "from": args.from.to_string(), "to": args.to.to_string(), "amount": args.amount.to_string(),
     });
     let path = format!("/v1/servers/{}/transfer", in_path(args.server.as_str()));
-    let client = connect(&args.location, &args.key)?;
+    let client = connect_for(&args.location, &args.key, &args.server)?;
     let answer = change(client, "POST", &path, Some(&body), &args.retry)?;
     if json {
         terminal::answer_json(&answer)?;

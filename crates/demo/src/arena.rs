@@ -2,17 +2,12 @@
 
 use anyhow::Context;
 use bankroll_deposits::BuyIn;
-use bankroll_ledger::{
-    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
-    Principal, References, Request, Scope, Unit,
-};
+use bankroll_ledger::{AccountId, AccountKind, AccountName, Amount, Asset, AssetId, Name, Principal, Scope, Unit};
 use bankroll_store::{Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
 use super::chain::CHAIN;
 
-/// Accounts opened in one call: fits the smallest queue.
-const OPEN_AT_ONCE: usize = 1_024;
 pub const SERVER: &str = "arena";
 /// 0.01 ETH, and what the server takes on top.
 pub const BUY_IN: BuyIn = BuyIn { amount: Amount::new(10_000_000_000_000_000), developer_bps: 250, world_bps: 100 };
@@ -27,7 +22,7 @@ pub struct ArenaPeople {
     pub fates: u32,
 }
 
-/// The game server as the ledger knows it.
+/// The game server as the books know it.
 #[derive(Clone, Debug)]
 pub struct Arena {
     pub server: Name,
@@ -47,7 +42,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Lists the asset and opens the server's accounts, or finds those of an earlier demo.
+    /// Lists the asset and opens the accounts of house and server, or finds those of an earlier demo. This is the
+    /// deployment's part; what the server does comes over the Funds API.
     pub fn open(ledger: &Ledger, reader: &Reader) -> anyhow::Result<Self> {
         // Every run commits something, so the number of the last batch is new in each run.
         let run = reader.head()?.batch;
@@ -81,19 +77,6 @@ impl Arena {
     pub fn account(&self, kind: AccountKind, owner: Option<Name>) -> AccountName {
         AccountName { scope: Scope::Server(self.server.clone()), kind, asset: self.asset, owner }
     }
-
-    /// A request of the game server, under one of its own keys.
-    pub fn of_server(&self, key: String, legs: Vec<Leg>) -> Request {
-        Request {
-            key: IdempotencyKey { namespace: Namespace::Client, scope: Scope::Server(self.server.clone()), text: key },
-            principal: Principal::GameServer(self.server.clone()),
-            confirmation: None,
-            action: Action::Legs(legs),
-            references: References::default(),
-            facts: Vec::new(),
-            events: Vec::new(),
-        }
-    }
 }
 
 /// The coin of the demo's chain.
@@ -124,12 +107,7 @@ fn own_accounts(server: &Name, asset: AssetId) -> anyhow::Result<Vec<AccountName
     Ok(names)
 }
 
-pub fn open_accounts(ledger: &Ledger, names: Vec<AccountName>) -> anyhow::Result<Vec<AccountId>> {
-    let mut opened = Vec::with_capacity(names.len());
-    for names in names.chunks(OPEN_AT_ONCE) {
-        for account in ledger.open_accounts(&Principal::System, names.to_vec())? {
-            opened.push(account.context("cannot open an account")?);
-        }
-    }
-    Ok(opened)
+fn open_accounts(ledger: &Ledger, names: Vec<AccountName>) -> anyhow::Result<Vec<AccountId>> {
+    let opened = ledger.open_accounts(&Principal::System, names)?;
+    opened.into_iter().map(|account| account.context("cannot open an account")).collect()
 }

@@ -1,16 +1,44 @@
 //! What the game and its view share.
 
-use super::{backend::Backend, environment::Environment};
+use std::sync::Arc;
 
-/// What a game runs with: the backend that answers its requests, and the environment.
+use bankroll_roles::flows::StopFlag;
+
+use super::{
+    environment::Environment,
+    funds::{ArenaSession, GameClient},
+    service::Service,
+};
+
+/// What a game runs with: the service that answers its requests, its session there, and the environment.
 pub struct GameContext<'a> {
-    pub backend: &'a Backend,
+    pub service: &'a Service,
+    pub session: &'a Arc<ArenaSession>,
     pub environment: &'a Environment,
+    /// Requested when the game cannot continue.
+    pub over: &'a StopFlag,
 }
 
 impl GameContext<'_> {
-    /// The messages of nodes and flows since the last call.
+    /// A client of the game server.
+    pub fn client(&self) -> GameClient {
+        GameClient::new(self.session, self.over)
+    }
+
+    /// The messages of nodes and signer since the last call.
     pub fn notes(&self) -> Vec<String> {
-        self.backend.notes().into_iter().chain(self.environment.notes()).collect()
+        self.service.notes().into_iter().chain(self.environment.notes()).collect()
+    }
+
+    /// Fails if waiting is in vain.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.environment.check()?;
+        self.service.check()
+    }
+
+    /// Ends everything that waits for an answer or a payment.
+    pub fn give_up(&self) {
+        self.over.request();
+        self.environment.wallets.give_up();
     }
 }

@@ -1,8 +1,8 @@
-//! Everything around the game: the chain, the signer's process, the players' wallets, and the flows between them and
-//! the books. The flows are the product's own code: threads of this process, or nodes with `--postgres`.
+//! Everything around the game and the service: the chain, the signer's process, the players' wallets, and the settings
+//! of the flows between them and the books, which run in the service.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{Receiver, channel},
@@ -17,19 +17,16 @@ use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_orders::Address;
 use bankroll_roles::{
-    NodeLog,
-    flows::{FlowSetup, FlowThreads, RowsLocation, RpcEndpoint, SenderProof},
+    flows::{FlowSetup, RpcEndpoint, SenderProof},
     reconcile::{Reconciliation, Wallet, reconcile},
 };
-use bankroll_store::{Ledger, Location, Reader};
+use bankroll_store::{Location, Reader};
 
 use super::{
     DemoArgs,
     arena::{self, Arena},
-    backend::Backend,
     chain::{CHAIN, ChainServer, DemoChain, treasury},
     disk,
-    nodes::{ChainSettings, NodeProcesses},
     player_wallets::{self, PlayerWallets, TREASURY},
     signer::SignerProcess,
     tempo,
@@ -39,12 +36,11 @@ pub struct Environment {
     folder: PathBuf,
     pub chain: DemoChain,
     pub wallets: PlayerWallets,
-    signer: SignerProcess,
-    setup: FlowSetup,
+    pub signer: SignerProcess,
+    pub setup: FlowSetup,
     custody: AccountName,
     served: Option<ChainServer>,
-    running: Option<FlowThreads>,
-    notes: (std::sync::mpsc::Sender<String>, Receiver<String>),
+    notes: Receiver<String>,
     /// The chain's height when this game began.
     pub since: u64,
 }
@@ -57,8 +53,8 @@ impl Environment {
         let chain = DemoChain::open(folder, every)?;
         let since = chain.height();
         check_cursor(reader, &chain)?;
-        let notes = channel();
-        let signer = SignerProcess::start(folder, notes.0.clone())?;
+        let (to, notes) = channel();
+        let signer = SignerProcess::start(folder, to)?;
         let wallet = signer.wallet;
         let wallets = PlayerWallets::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = FlowSetup {
@@ -75,55 +71,27 @@ impl Environment {
             in_flight_max: tempo::IN_FLIGHT_MAX,
             fee_max: tempo::FEE_MAX,
             signer: signer.socket.clone(),
-            senders: SenderProof::Account,
+            senders: SenderProof::Signature,
             server: arena.server.clone(),
             buy_in: arena::BUY_IN,
             policy: arena::policy(),
             node: "demo".into(),
         };
         let custody = setup.custody(arena.asset);
-        Ok(Self {
-            folder: folder.clone(),
-            chain,
-            wallets,
-            signer,
-            setup,
-            custody,
-            served: None,
-            running: None,
-            notes,
-            since,
-        })
+        Ok(Self { folder: folder.clone(), chain, wallets, signer, setup, custody, served: None, notes, since })
     }
 
-    /// Starts the flows as threads of this process.
-    pub fn run_here(&mut self, ledger: &Ledger, queue_max: usize) -> anyhow::Result<Backend> {
-        let log = NodeLog::notes("demo".parse()?, self.notes.0.clone());
-        let (mut running, rows) = (FlowThreads::default(), RowsLocation::Writer(ledger.clone()));
-        running.book(&self.setup, ledger, queue_max, &log);
-        running.follow(&self.setup, &rows, &log);
-        running.pay(&self.setup, &rows, &log);
-        self.running = Some(running);
-        Ok(Backend::Here(ledger.clone()))
-    }
-
-    /// Starts the flows as processes.
-    pub fn run_nodes(
-        &mut self,
-        folder: &Path,
-        url: &bankroll_store::DatabaseUrl,
-        kill_books: bool,
-    ) -> anyhow::Result<Backend> {
+    /// Serves the chain to other processes, and returns its URL.
+    pub fn serve_chain(&mut self) -> anyhow::Result<String> {
         let served = ChainServer::start(&self.chain.shared)?;
-        let settings = ChainSettings { rpc: &served.url, identity: self.chain.identity, signer: &self.signer };
-        let nodes = NodeProcesses::start(folder, url, &settings, kill_books)?;
+        let url = served.url.clone();
         self.served = Some(served);
-        Ok(Backend::Nodes(Box::new(nodes)))
+        Ok(url)
     }
 
-    /// The messages of the flows and the signer since the last call.
+    /// The messages of the signer since the last call.
     pub fn notes(&self) -> Vec<String> {
-        self.notes.1.try_iter().collect()
+        self.notes.try_iter().collect()
     }
 
     /// Pays capital in if the house has little of its own left, and waits until it is booked: the house pays for gas.
@@ -159,15 +127,8 @@ impl Environment {
         reconcile(&node, reader, &Wallet { chain: CHAIN, address, custody, since: self.since })
     }
 
-    /// Called before [`Self::stop`]: the flows use everything else.
-    pub fn stop_flows(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.stop();
-        }
-    }
-
-    pub fn stop(mut self) -> anyhow::Result<()> {
-        self.stop_flows();
+    /// Called when the service has stopped: its flows use everything here.
+    pub fn stop(self) -> anyhow::Result<()> {
         let ended =
             [self.wallets.stop(), self.signer.stop(), self.served.map_or(Ok(()), ChainServer::stop), self.chain.stop()];
         ended.into_iter().collect()

@@ -7,9 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use bankroll_roles::OWNER_KEY_FILE;
 use bankroll_store::{BOOKS_FILE, HEAD_FILE, LOCK_FILE, STATEMENTS_FILE};
 
-use super::{chain, disk, signer};
+use super::{chain, disk, funds::SERVER_KEY_FILE, signer};
 
 const MARKER: &str = ".bankroll-demo";
 const MARKER_TEXT: &str =
@@ -36,7 +37,7 @@ pub fn prepare(folder: &Path, fresh: bool) -> anyhow::Result<()> {
     fs::write(folder.join(MARKER), MARKER_TEXT).with_context(|| format!("cannot write to {}", folder.display()))
 }
 
-/// Deletes the books, the chain and the signer, and nothing else in the folder.
+/// Deletes the books, the chain, the signer and the keys, and nothing else in the folder.
 fn empty(folder: &Path) -> anyhow::Result<()> {
     let lock_path = folder.join(LOCK_FILE);
     let lock = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&lock_path);
@@ -51,7 +52,8 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
     // The noted head first: a head without books means that books were lost. Then the write-ahead log: a database
     // without its log is only old, but a log without its database would be applied to the next one.
     let files = [STATEMENTS_FILE, BOOKS_FILE].map(|name| ["-wal", "-shm", ""].map(|suffix| format!("{name}{suffix}")));
-    let files = files.into_iter().flatten().chain([chain::FILE, disk::CHECK_FILE].map(str::to_owned));
+    let others = [chain::FILE, disk::CHECK_FILE, OWNER_KEY_FILE, SERVER_KEY_FILE];
+    let files = files.into_iter().flatten().chain(others.map(str::to_owned));
     let files = [HEAD_FILE.to_owned()].into_iter().chain(files);
     for name in files {
         let file = folder.join(name);

@@ -4,12 +4,13 @@
 //! Guarantees: what was in the world is moved out of it, to the wei. Players get back their stakes before the game's
 //! budget gets anything. A start that is interrupted while it does this is continued by the next one.
 
-use bankroll_ledger::{Amount, Leg};
-use bankroll_store::{Ledger, Reader};
+use bankroll_ledger::{AccountKind, Amount};
+use bankroll_store::Reader;
 use bankroll_terminal::counted;
 
 use super::{
     arena::Arena,
+    funds::{BatchMove, GameClient},
     progress::open_payouts,
     stakes::{self, PlayerStake},
 };
@@ -33,35 +34,50 @@ pub struct Leftovers {
     pub to_ecosystem: Amount,
 }
 
-/// Counts the payouts in flight, and moves what is in the world back to its owners.
-pub fn settle(ledger: &Ledger, reader: &Reader, arena: &Arena) -> anyhow::Result<Leftovers> {
-    let (payouts, paid_out) = open_payouts(reader)?;
-    let swept = reader.account(arena.world)?.map_or(Amount::ZERO, |account| account.balance);
-    let mut leftovers = Leftovers { payouts, paid_out, swept, ..Leftovers::default() };
-    if swept.is_zero() {
-        return Ok(leftovers);
-    }
-    let staked = stakes::in_world(reader, arena)?;
-    let (shares, rest) = stakes::share(swept, &staked);
-    (leftovers.players, leftovers.stakes) = (staked.len() as u64, stakes::sum(&staked));
-    (leftovers.returned, leftovers.to_ecosystem) = (stakes::sum(&shares), rest);
-    for shares in shares.chunks(RETURNS_AT_ONCE) {
-        let requests = shares.iter().map(|PlayerStake { funds, amount }| {
-            let leg = Leg::Move { from: arena.world, to: *funds, amount: *amount };
-            arena.of_server(format!("return/{}/{funds}", arena.run), vec![leg])
-        });
-        for answer in ledger.submit_in_turn(requests.collect())?.wait()? {
-            answer.effects()?;
-        }
-    }
-    if !rest.is_zero() {
-        let leg = Leg::Move { from: arena.world, to: arena.ecosystem, amount: rest };
-        ledger.apply(arena.of_server(format!("sweep/{}", arena.run), vec![leg]))?.effects()?;
-    }
-    Ok(leftovers)
-}
-
 impl Leftovers {
+    /// Counts the payouts in flight and what is in the world, before any flow continues them.
+    pub fn read(reader: &Reader, arena: &Arena) -> anyhow::Result<Self> {
+        let (payouts, paid_out) = open_payouts(reader)?;
+        let swept = reader.account(arena.world)?.map_or(Amount::ZERO, |account| account.balance);
+        Ok(Self { payouts, paid_out, swept, ..Self::default() })
+    }
+
+    /// The game server moves what is in the world back to its owners. The tag makes the keys of these moves.
+    pub fn return_stakes(
+        &mut self,
+        reader: &Reader,
+        arena: &Arena,
+        client: &GameClient,
+        tag: &str,
+    ) -> anyhow::Result<()> {
+        if self.swept.is_zero() {
+            return Ok(());
+        }
+        let staked = stakes::in_world(reader, arena)?;
+        let (shares, rest) = stakes::share(self.swept, &staked);
+        (self.players, self.stakes) = (staked.len() as u64, stakes::sum(&staked));
+        (self.returned, self.to_ecosystem) = (stakes::sum(&shares), rest);
+        let world = arena.account(AccountKind::World, None).to_string();
+        let returned = |PlayerStake { funds, amount }: PlayerStake| BatchMove {
+            key: format!("return/{tag}/{funds}"),
+            kind: "transfer",
+            from: Some(world.clone()),
+            to: Some(funds),
+            amount,
+        };
+        let mut moves: Vec<BatchMove> = shares.into_iter().map(returned).collect();
+        if !rest.is_zero() {
+            let key = format!("sweep/{tag}");
+            moves.push(BatchMove { key, kind: "recycle", from: None, to: None, amount: rest });
+        }
+        for moves in moves.chunks(RETURNS_AT_ONCE) {
+            for outcome in client.batch(moves, &|| {})? {
+                outcome.result?;
+            }
+        }
+        Ok(())
+    }
+
     /// What was left, and where it went. Nothing if the last demo ended by itself.
     pub fn lines(&self, money: impl Fn(Amount) -> String) -> Vec<String> {
         if self.payouts == 0 && self.swept.is_zero() {

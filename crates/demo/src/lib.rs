@@ -1,22 +1,26 @@
 //! `bankroll demo`: the whole loop on play money, and the proof that nothing was lost.
 //!
-//! Players pay on a simulated chain, and final payments are credited. A game server plays a few games at full speed;
-//! each move is a request to a real ledger, answered when it is on disk. Players who leave are paid on chain, signed by
-//! a separate process. At the end the books are recomputed from the journal alone, and compared with the chain, to the
-//! wei.
+//! Players sign in and pay on a simulated chain, and final payments are credited. A game server plays a few games at
+//! full speed; it calls the Funds API of a real node over HTTP, once for each tick, and each move is on disk before it
+//! is answered. Players who leave are paid on chain, signed by a separate process. At the end the books are recomputed
+//! from the journal alone, and compared with the chain, to the wei. Then the service stays up for the reader to call.
 //!
 //! | file | what it knows |
 //! | --- | --- |
 //! | `folder` | which folders a demo may use, and which it may empty |
 //! | `arena` | the game server's accounts and prices |
-//! | `player` | a player's wallet, account and state |
-//! | `requests` | the ledger request of each move |
-//! | `game` | the game itself: pure, no ledger, no clock |
+//! | `player` | a player's wallet and state |
+//! | `requests` | the call of each move |
+//! | `game` | the game itself: pure, no service, no clock |
 //! | `play` | the threads: games that send requests and apply the answers |
-//! | `backend` | the backend that answers: the ledger here, or nodes |
-//! | `nodes` | the processes, when each role has its own |
-//! | `environment` | chain, signer, wallets and flows, joined; `chain`, `signer`, `player_wallets` are its parts |
-//! | `context` | backend and environment, as `play` and `view` use them |
+//! | `funds` | the game server and its players as callers of the Funds API |
+//! | `arrivals` | players who come for the first time, and sign in |
+//! | `service` | the service that answers: `node_thread` in this process, or `nodes`, each role in its own |
+//! | `settings` | the settings of the service |
+//! | `environment` | chain, signer and wallets, joined; `chain`, `signer`, `player_wallets` are its parts |
+//! | `context` | service and environment, as `play` and `view` use them |
+//! | `running` | a demo from its start to its report |
+//! | `stay` | the service stays up: what the reader can call |
 //! | `tempo` | the timing of all that |
 //! | `leftovers`, `stakes` | what a killed demo left behind: payouts, and stakes that go back to their players |
 //! | `disk` | what happens when the disk is full |
@@ -25,18 +29,21 @@
 //! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing
 //! it is safe at any moment: the next start verifies the books and finishes what is open.
 //!
-//! It does not know: how a node works inside. With a database it starts nodes as this program does (`serve`, `signer`).
+//! It does not know: how a node works inside. It starts nodes as this program does (`serve`, `signer`), and calls them
+//! as any game server does.
 
 mod arena;
-mod backend;
+mod arrivals;
 mod chain;
 mod context;
 mod database;
 mod disk;
 mod environment;
 mod folder;
+mod funds;
 mod game;
 mod leftovers;
+mod node_thread;
 mod nodes;
 mod play;
 mod player;
@@ -44,36 +51,27 @@ mod player_wallets;
 mod progress;
 mod report;
 mod requests;
+mod running;
+mod service;
+mod settings;
 mod signer;
 mod stakes;
+mod stay;
 mod tally;
 mod tempo;
 mod view;
 mod wrap;
 
-use std::{
-    path::PathBuf,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, time::Duration};
 
-use anyhow::Context;
-use bankroll_roles::{audit, config::LoadedConfig};
-use bankroll_store::{DatabaseUrl, LeaseHolder, Ledger, Location, Reader};
-use bankroll_terminal::{Exit, StopSignal, UsageError, counted};
+use bankroll_store::{DatabaseUrl, Location};
+use bankroll_terminal::{Exit, StopSignal, UsageError};
 use clap::Args;
 
-use arena::{Arena, ArenaPeople};
-use context::GameContext;
-use environment::Environment;
+use arena::ArenaPeople;
 pub use folder::is_demo;
 use play::Length;
-use progress::DemoProgress;
-use report::DemoReport;
-use view::DemoView;
-
-/// How many looks without a change make [`tempo::CHECK_EVERY`].
-const LOOKS_PER_CHECK: u32 = 50;
+use running::RunningDemo;
 
 /// The default folder of a demo.
 pub const FOLDER: &str = "bankroll-demo";
@@ -81,13 +79,18 @@ pub const FOLDER: &str = "bankroll-demo";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll demo                        ten seconds of play, then compares all
+  bankroll demo                        plays ten seconds, then stays up
   bankroll demo --players 5000 --seconds 30
   bankroll demo --seconds 0            plays until Ctrl-C
   bankroll demo --exit --json          one JSON object, for scripts
   bankroll demo --fresh                deletes the books of earlier demos
   bankroll demo --seed 7 --ticks 50    the same game each time, to the wei
   bankroll demo --postgres postgres://bankroll@127.0.0.1/demo --kill-books
+
+The game calls the Funds API over HTTP. When it is over, the demo compares the
+books with the chain, leaves the service up, and prints the URL, the key files
+and three curl lines that work; Ctrl-C ends it. If 127.0.0.1:8640 is taken, it
+uses another port.
 
 A demo in the folder of an earlier demo continues in its books, with new
 players. Kill it at any time: the next start verifies the books, pays what is
@@ -96,7 +99,8 @@ signer's memory are in the folder, too. A demo writes tens of megabytes a
 second; delete the folder when you are done.
 
 With --postgres each role has its own process: two nodes for the books, one of
-which stands by, an indexer, payouts, the signer, and the game with its chain.
+which stands by, an indexer, payouts, the Funds API, the signer, and the game
+with its chain.
 They recognise each other by certificates in DIR/nodes. With --ticks the
 result is the same as in one process, even if the node that holds the books is
 killed (--kill-books).")]
@@ -128,7 +132,7 @@ pub struct DemoArgs {
     /// Kill the process that holds the books in the middle of the game
     #[arg(long, requires = "postgres")]
     kill_books: bool,
-    /// For scripts: refuse a play time of 0, which has no end
+    /// End after the report, and do not leave the service up (--json does, too)
     #[arg(long)]
     exit: bool,
     /// Random seed; the same seed gives players who behave the same
@@ -170,89 +174,24 @@ fn play_and_report(args: &DemoArgs, json: bool) -> anyhow::Result<Exit> {
     if args.exit && matches!(args.length(), Length::Endless) {
         return Err(UsageError("--exit needs an end: give --seconds of more than 0".into()).into());
     }
-    let config = LoadedConfig::load(args.dir.clone(), None, &[])?.config;
-    // The arguments alone decide where the books are, not the configuration: a demo must not play in real books.
-    let location = args.location();
-    if let Location::Postgres(url) = &location {
-        database::refuse_real_books(url)?;
-    }
-    // Last: a demo that cannot start leaves no folder.
-    folder::prepare(&args.dir, args.fresh)?;
-    config.books.warn_if_lossy();
-    let ledger = Ledger::open_or_create_in_turn(config.books.options(location.clone()), note_wait)
-        .context("cannot open the demo's books")?;
     let stop_signal = StopSignal::listen()?;
-    let reader = Reader::open(&location)?;
-    let arena = Arena::open(&ledger, &reader)?;
-    let mut view = DemoView::new(args, json, &arena, reader);
-    let leftovers = leftovers::settle(&ledger, &view.reader, &arena)?;
-    let before = DemoProgress::read(&view.reader)?;
-    let mut environment = Environment::open(args, &location, &arena, &view.reader)?;
-    view.begin(&leftovers, before);
-    let games = game::open_games(&arena, &ledger, &environment.wallets, &args.people())?;
-    let backend = match &location {
-        Location::Folder(_) => environment.run_here(&ledger, config.books.queue_max)?,
-        Location::Postgres(url) => {
-            // Everything is prepared; from now on the nodes hold the books.
-            ledger.clone().close();
-            environment.run_nodes(&args.dir, url, args.kill_books)?
+    let mut demo = RunningDemo::start(args, json)?;
+    let ended = demo.play(args, &stop_signal).and_then(|played| {
+        let stays = !(args.exit || json || played.interrupted);
+        if !stays {
+            stop_signal.exit_on_next();
         }
-    };
-    drop(ledger);
-    let call_max = play::call_max(config.books.queue_max);
-    let context = GameContext { backend: &backend, environment: &environment };
-    let brought = environment.bring_capital(&view.reader, &arena);
-    context.notes().iter().for_each(|note| view.note(note));
-    brought?;
-    let played = play::run(&context, games, call_max, args.length(), &stop_signal, &mut view);
-    let rested = played.and_then(|played| {
-        let after = come_to_rest(&context, &mut view, &played)?;
-        Ok((played, after))
+        let after = demo.come_to_rest(&played)?;
+        Ok((played, after, stays))
     });
-    environment.stop_flows();
-    let closed = backend.close();
-    let (played, after) = rested?;
-    let ended_early = closed?;
-    // In JSON they are part of the report.
-    ended_early.iter().filter(|_| !json).for_each(|ended| view.note(ended));
-    if !json {
-        view.note("the arena is closed; recomputing the books and comparing them with the chain");
+    let (played, after, stays) = match ended {
+        Ok(ended) => ended,
+        Err(error) => return Err(demo.fail(error)),
+    };
+    if !stays {
+        return demo.end(args, json, played, after);
     }
-    let reconciled = environment.reconcile(&view.reader)?;
-    // This closes the view's reader, too: the last connection removes the write-ahead log.
-    view.end();
-    environment.stop()?;
-    let audited = audit::run(&location, json);
-    let report = DemoReport { args, arena: &arena, leftovers, played, before, after, ended_early, reconciled, audited };
-    report.print(json)
-}
-
-/// An earlier demo, or a node of it, was killed: its lease ends by itself.
-fn note_wait(holder: &LeaseHolder) {
-    let seconds = holder.left.as_secs() + 1;
-    eprintln!(
-        "note: the books are leased to {} for {} more; waiting until the lease is over",
-        holder.name,
-        counted(seconds, "second", "seconds")
-    );
-}
-
-/// Waits until every deposit is credited and every payout is settled, while there is progress.
-fn come_to_rest(context: &GameContext<'_>, view: &mut DemoView, played: &play::Played) -> anyhow::Result<DemoProgress> {
-    let (mut last, mut still, begun) = (DemoProgress::default(), 0, Instant::now());
-    loop {
-        // The database may be unreachable for a moment.
-        let now = DemoProgress::read(&view.reader).unwrap_or(last);
-        // Counted in checks, not by the clock: a suspended machine makes no progress either.
-        still = if now == last { still + 1 } else { 0 };
-        if now.is_at_rest() || still > tempo::STILL_LOOKS {
-            return Ok(now);
-        }
-        last = now;
-        if still > 0 && still.is_multiple_of(LOOKS_PER_CHECK) {
-            context.environment.check()?;
-        }
-        view.show(context, &played.tally, played.took + begun.elapsed());
-        thread::sleep(tempo::LOOK_EVERY);
-    }
+    let exit = demo.report(args, played, after)?;
+    demo.stay(args, &stop_signal)?;
+    Ok(exit)
 }

@@ -14,11 +14,12 @@ use bankroll_ledger::Amount;
 use bankroll_terminal::StopSignal;
 
 use super::{
-    backend::Backend,
     context::GameContext,
+    funds::GameClient,
     game::{ArenaGame, Turn},
     player_wallets::{PaymentId, PlayerWallets},
     requests::NumberedRequest,
+    service::Service,
     tally::GameTally,
     tempo,
     view::DemoView,
@@ -78,7 +79,7 @@ struct PendingPayment {
 }
 
 struct Play<'a> {
-    backend: &'a Backend,
+    service: &'a Service,
     wallets: &'a PlayerWallets,
     call_max: usize,
     length: Length,
@@ -96,12 +97,16 @@ pub fn run(
     stop_signal: &StopSignal,
     view: &mut DemoView,
 ) -> anyhow::Result<Played> {
-    let (begun, backend, wallets) = (Instant::now(), context.backend, &context.environment.wallets);
+    let (begun, service, wallets) = (Instant::now(), context.service, &context.environment.wallets);
     let play =
-        Play { backend, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
+        Play { service, wallets, call_max, length, begun, tally: Mutex::default(), over: AtomicBool::new(false) };
     let (mut last, mut failure) = ((0, begun), None);
     let ended = thread::scope(|scope| {
-        let threads: Vec<_> = games.into_iter().map(|game| scope.spawn(|| play.play(game))).collect();
+        let start = |game| {
+            let client = context.client();
+            scope.spawn(|| play.play(game, client))
+        };
+        let threads: Vec<_> = games.into_iter().map(start).collect();
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(VIEW_PAUSE);
             let tally = play.tally().clone();
@@ -110,9 +115,9 @@ pub fn run(
                 last = (tally.transfers, Instant::now());
             } else if last.1.elapsed() >= tempo::CHECK_EVERY && failure.is_none() {
                 last.1 = Instant::now();
-                failure = context.environment.check().err();
+                failure = context.check().err();
                 if failure.is_some() {
-                    wallets.give_up();
+                    context.give_up();
                     play.over.store(true, Ordering::Relaxed);
                 }
             }
@@ -127,29 +132,32 @@ pub fn run(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    ended.map_err(|error| backend.explain(error))?;
+    if ended.is_err() {
+        // A game knows only that it got no answer.
+        context.check()?;
+    }
+    ended?;
     let interrupted = stop_signal.is_requested();
-    stop_signal.exit_on_next();
     let tally = play.tally().clone();
     Ok(Played { tally, took: begun.elapsed(), interrupted })
 }
 
 impl Play<'_> {
     /// Plays one game. If it fails or panics, all games end: the result would be incomplete.
-    fn play(&self, game: ArenaGame) -> anyhow::Result<()> {
+    fn play(&self, game: ArenaGame, client: GameClient) -> anyhow::Result<()> {
         let end_all = EndGameOnDrop(&self.over);
-        self.play_to_end(game)?;
+        self.play_to_end(game, &client)?;
         std::mem::forget(end_all);
         Ok(())
     }
 
     /// Plays turns until the time is over; then closes the game.
-    fn play_to_end(&self, mut game: ArenaGame) -> anyhow::Result<()> {
+    fn play_to_end(&self, mut game: ArenaGame, client: &GameClient) -> anyhow::Result<()> {
         let is_last = |game: &ArenaGame| matches!(self.length, Length::Ticks(ticks) if game.turns() >= ticks);
         let mut pending = Vec::new();
         while !self.over.load(Ordering::Relaxed) && !is_last(&game) {
             if game.number == 0 && self.length.is_half_over(self.begun.elapsed(), game.turns()) {
-                self.backend.half_time()?;
+                self.service.half_time()?;
             }
             self.admit_paid(&mut game, &mut pending)?;
             let Turn { requests, payments } = game.turn(self.call_max);
@@ -160,11 +168,13 @@ impl Play<'_> {
             if requests.is_empty() && !pending.is_empty() && !matches!(self.length, Length::Ticks(_)) {
                 thread::sleep(IDLE_PAUSE);
             }
-            self.call(&mut game, &requests)?;
+            self.call(&mut game, client, &requests)?;
+        }
+        if !is_last(&game) {
+            self.wallets.cancel_arrivals();
         }
         for paid in &pending {
-            self.wallets.wait(paid.payment)?;
-            game.credited(paid.player, paid.paid, &mut self.tally());
+            self.admit(&mut game, paid)?;
         }
         // Players may have come without a single request.
         self.tally().crowds.insert(game.number, game.crowd());
@@ -173,7 +183,7 @@ impl Play<'_> {
             if requests.is_empty() {
                 return Ok(());
             }
-            self.call(&mut game, &requests)?;
+            self.call(&mut game, client, &requests)?;
         }
     }
 
@@ -188,18 +198,25 @@ impl Play<'_> {
                 still.push(paid);
                 continue;
             }
-            self.wallets.wait(paid.payment)?;
-            game.credited(paid.player, paid.paid, &mut self.tally());
+            self.admit(game, &paid)?;
         }
         *pending = still;
         Ok(())
     }
 
-    fn call(&self, game: &mut ArenaGame, requests: &[NumberedRequest]) -> anyhow::Result<()> {
+    /// Admits a player when their payment is credited; one who stayed away is not admitted.
+    fn admit(&self, game: &mut ArenaGame, paid: &PendingPayment) -> anyhow::Result<()> {
+        if self.wallets.wait(paid.payment)? {
+            game.credited(paid.player, paid.paid, &mut self.tally());
+        }
+        Ok(())
+    }
+
+    fn call(&self, game: &mut ArenaGame, client: &GameClient, requests: &[NumberedRequest]) -> anyhow::Result<()> {
         if requests.is_empty() {
             return Ok(());
         }
-        let outcomes = self.backend.ask(game, requests, || self.tally().busy += 1)?;
+        let outcomes = client.ask(game, requests, || self.tally().busy += 1)?;
         let mut tally = self.tally();
         for (request, outcome) in requests.iter().zip(outcomes) {
             game.apply_answer(request, outcome, &mut tally)?;

@@ -1,17 +1,14 @@
-//! A player: their wallet, their account, and where they are in the game.
+//! A player: their wallet, and where they are in the game.
 
-use bankroll_ledger::{AccountId, Amount, Name};
-use bankroll_orders::Address;
+use bankroll_ledger::{Amount, Name};
 
 use super::player_wallets::WalletId;
 
 #[derive(Debug)]
 pub struct ArenaPlayer {
-    /// The player's wallet, its name in the books, and its address on the chain.
+    /// The player's wallet, and its name in the books.
     pub wallet: WalletId,
     pub name: Name,
-    pub address: Address,
-    pub funds: AccountId,
     pub state: PlayerState,
 }
 
@@ -27,7 +24,7 @@ pub enum PlayerState {
 }
 
 impl ArenaPlayer {
-    pub fn new(wallet: WalletId, name: Name, address: Address, funds: AccountId) -> Self {
-        Self { wallet, name, address, funds, state: PlayerState::Outside }
+    pub fn new(wallet: WalletId, name: Name) -> Self {
+        Self { wallet, name, state: PlayerState::Outside }
     }
 }

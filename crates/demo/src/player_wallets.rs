@@ -1,11 +1,11 @@
 //! The players' wallets: players get coins at an exchange and pay them in, with transactions that they sign themselves.
-//! The treasury pays in the house's capital.
+//! The treasury pays in the house's capital. A player signs in before their first payment: see `arrivals`.
 //!
 //! Guarantees: a payment counts as credited when the books have announced it, and never before. It uses the chain as
 //! any client does, and reads only the events of the books.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -51,6 +51,11 @@ pub struct PlayerWallets {
 #[derive(Debug, Default)]
 struct WalletsState {
     wallets: Vec<PlayerWallet>,
+    /// Payments whose players must sign in first.
+    arriving: VecDeque<(PaymentId, WalletId, Amount)>,
+    /// Payments that were given up before their players had come.
+    cancelled: HashSet<usize>,
+    signed_in: u64,
     /// Payments that are not sent yet.
     unsent: VecDeque<(PaymentId, WalletId, Amount)>,
     /// Payments that are sent and not credited, by their transaction hashes.
@@ -69,11 +74,13 @@ struct PlayerWallet {
     nonce: u64,
     /// Whether coins from the exchange are in flight.
     is_waiting: bool,
+    /// Whether payments from it are attributed: its player has signed in, or it is the treasury's.
+    is_known: bool,
 }
 
 impl PlayerWallet {
     fn new(key: SimulatedKey, nonce: u64) -> Self {
-        Self { address: Address(key.address().into_array()), key, nonce, is_waiting: false }
+        Self { address: Address(key.address().into_array()), key, nonce, is_waiting: false, is_known: false }
     }
 }
 
@@ -88,7 +95,8 @@ impl PlayerWallets {
     pub fn open(chain: &SharedChain, to: Address, reader: Reader) -> anyhow::Result<Self> {
         let of_treasury = treasury();
         let nonce = lock(chain).nonce(of_treasury.address());
-        let state = WalletsState { wallets: vec![PlayerWallet::new(of_treasury, nonce)], ..WalletsState::default() };
+        let first = PlayerWallet { is_known: true, ..PlayerWallet::new(of_treasury, nonce) };
+        let state = WalletsState { wallets: vec![first], ..WalletsState::default() };
         let (state, stop) = (Arc::new((Mutex::new(state), Condvar::new())), StopFlag::default());
         let bank = PlayerWallet::new(exchange(), lock(chain).nonce(exchange().address()));
         let read_until = reader.head()?.seq;
@@ -106,13 +114,34 @@ impl PlayerWallets {
         WalletId(state.wallets.len() - 1)
     }
 
-    /// Pays in. It takes a few blocks until the payment is credited.
+    /// Pays in, after the player has signed in. It takes a few blocks until the payment is credited.
     pub fn pay(&self, wallet: WalletId, amount: Amount) -> PaymentId {
         let mut state = self.state();
         let id = PaymentId(state.credited.len());
         state.credited.push(false);
-        state.unsent.push_back((id, wallet, amount));
+        if state.wallets.get(wallet.0).is_some_and(|wallet| wallet.is_known) {
+            state.unsent.push_back((id, wallet, amount));
+        } else {
+            state.arriving.push_back((id, wallet, amount));
+            self.state.1.notify_all();
+        }
         id
+    }
+
+    /// Players who have not begun to sign in stay away, and pay nothing.
+    pub fn cancel_arrivals(&self) {
+        let mut state = self.state();
+        let waiting = std::mem::take(&mut state.arriving);
+        state.cancelled.extend(waiting.into_iter().map(|(payment, ..)| payment.0));
+    }
+
+    /// The players who have signed in.
+    pub fn signed_in(&self) -> u64 {
+        self.state().signed_in
+    }
+
+    pub fn arrivals(&self) -> ArrivalQueue {
+        ArrivalQueue { state: Arc::clone(&self.state) }
     }
 
     pub fn is_credited(&self, payment: PaymentId) -> bool {
@@ -139,17 +168,20 @@ impl PlayerWallets {
         self.is_credited(payment)
     }
 
-    /// Waits until the books have credited the payment.
-    pub fn wait(&self, payment: PaymentId) -> anyhow::Result<()> {
+    /// Waits until the books have credited the payment; `false` if it was cancelled.
+    pub fn wait(&self, payment: PaymentId) -> anyhow::Result<bool> {
         let (until, mut state) = (Instant::now() + PATIENCE, self.state());
         while !state.credited.get(payment.0).is_some_and(|credited| *credited) {
+            if state.cancelled.contains(&payment.0) {
+                return Ok(false);
+            }
             let left = until.saturating_duration_since(Instant::now());
             if state.failed || left.is_zero() {
                 bail!("a payment is on the chain, but the books did not credit it in time");
             }
             state = self.state.1.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        Ok(())
+        Ok(true)
     }
 
     pub fn stop(self) -> anyhow::Result<()> {
@@ -161,6 +193,49 @@ impl PlayerWallets {
 
     fn state(&self) -> MutexGuard<'_, WalletsState> {
         guard(&self.state.0)
+    }
+}
+
+/// The players who come for the first time, for the threads that sign them in.
+#[derive(Clone, Debug)]
+pub struct ArrivalQueue {
+    state: Arc<(Mutex<WalletsState>, Condvar)>,
+}
+
+/// A player who comes for the first time, to pay.
+#[derive(Debug)]
+pub struct ArrivingPlayer {
+    payment: (PaymentId, WalletId, Amount),
+    pub key: SimulatedKey,
+}
+
+impl ArrivalQueue {
+    /// The next player, if there is one within this time.
+    pub fn next_within(&self, time: Duration) -> Option<ArrivingPlayer> {
+        let is_empty = |state: &mut WalletsState| state.arriving.is_empty();
+        let waited = self.state.1.wait_timeout_while(guard(&self.state.0), time, is_empty);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let payment = state.arriving.pop_front()?;
+        let key = state.wallets.get(payment.1.0)?.key.clone();
+        Some(ArrivingPlayer { payment, key })
+    }
+
+    /// The player has signed in, so that they can pay.
+    pub fn signed_in(&self, player: &ArrivingPlayer) {
+        let mut state = guard(&self.state.0);
+        state.signed_in += 1;
+        if let Some(wallet) = state.wallets.get_mut(player.payment.1.0) {
+            wallet.is_known = true;
+        }
+        state.unsent.push_back(player.payment);
+    }
+
+    /// No player can come any more.
+    pub fn fail(&self, error: anyhow::Error) {
+        let mut state = guard(&self.state.0);
+        (state.failed, state.failure) = (true, Some(error.context("players cannot sign in any more")));
+        drop(state);
+        self.state.1.notify_all();
     }
 }
 

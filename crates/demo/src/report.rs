@@ -20,6 +20,8 @@ pub struct DemoReport<'a> {
     pub args: &'a DemoArgs,
     pub arena: &'a Arena,
     pub leftovers: Leftovers,
+    /// Players who came for the first time.
+    pub signed_in: u64,
     pub played: Played,
     /// Deposits and payouts before the run, and after it.
     pub before: DemoProgress,
@@ -90,6 +92,7 @@ impl DemoReport<'_> {
             "transfers": tally.transfers,
             "transfers_per_s": terminal::per_second(tally.transfers, took),
             "players": tally.players(),
+            "signed_in": self.signed_in,
             "seconds": took.as_secs_f64(),
             "interrupted": self.played.interrupted,
             "ended_early": self.ended_early,

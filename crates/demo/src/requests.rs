@@ -1,14 +1,14 @@
-//! The ledger request of each move of the game: its principal, its key, and the money that moves.
+//! The call of each move of the game: its key, the accounts, and the money that moves.
 
-use bankroll_ledger::{AccountKind, Amount, Leg, Principal, Request};
-use bankroll_withdrawals::{GasPayer, Intents, WithdrawalRequest};
+use bankroll_ledger::{AccountKind, Amount};
 
 use super::{
-    arena::{Arena, policy},
+    arena::Arena,
+    funds::{BatchMove, ExitMove},
     player::ArenaPlayer,
 };
 
-/// A move of the game that needs the ledger. A player is an index into the game's players.
+/// A move of the game that needs the books. A player is an index into the game's players.
 #[derive(Clone, Debug)]
 pub enum BackendRequest {
     /// The player enters the world with the buy-in as mass.
@@ -34,38 +34,47 @@ pub struct NumberedRequest {
     pub ask: BackendRequest,
 }
 
-impl Arena {
-    /// The ledger request. The same move under the same number is the same request, byte by byte.
-    pub fn request(&self, game: usize, players: &[ArenaPlayer], numbered: &NumberedRequest) -> Request {
-        let tag = format!("{}-{game}-{:09}", self.run, numbered.number);
-        let funds = |player: usize| players[player].funds;
-        let moving = |from, to, amount| Leg::Move { from, to, amount };
-        let leg = match numbered.ask {
-            BackendRequest::Spawn { player } => moving(funds(player), self.world, self.buy_in.amount),
-            BackendRequest::Pellet { amount } => moving(self.ecosystem, self.world, amount),
-            BackendRequest::Recycle { amount, .. } => moving(self.world, self.ecosystem, amount),
-            BackendRequest::Exit { player, mass } => return self.exit(&tag, &players[player], mass),
-            BackendRequest::Home { player, mass } => moving(self.world, funds(player), mass),
-            BackendRequest::Theft { from, to } => moving(funds(from), funds(to), Amount::new(1)),
-        };
-        self.of_server(tag, vec![leg])
-    }
+/// How a move is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MoveCall {
+    /// With the others of its tick.
+    Batched(BatchMove),
+    /// By itself.
+    Exit(ExitMove),
+}
 
-    /// Moves the mass out of the world and requests a payout to the player's wallet; the house pays the gas.
-    fn exit(&self, tag: &str, player: &ArenaPlayer, mass: Amount) -> Request {
-        let wanted = WithdrawalRequest {
-            principal: Principal::GameServer(self.server.clone()),
-            server: self.server.clone(),
-            request_id: format!("exit-{tag}").parse().expect("a legal name"),
-            wallet: player.name.clone(),
-            account: self.account(AccountKind::Funds, Some(player.name.clone())),
-            chain: self.chain.clone(),
-            to: player.address,
-            amount: mass,
-            gas: GasPayer::House,
-            exit: Some(mass.into()),
-            consent: None,
-        };
-        Intents::new(policy()).request(&wanted, player.funds, self.world).expect("a demo's money fits 128 bits")
+impl MoveCall {
+    pub fn batched(&self) -> Option<&BatchMove> {
+        match self {
+            Self::Batched(operation) => Some(operation),
+            Self::Exit(_) => None,
+        }
+    }
+}
+
+impl Arena {
+    /// The call. The same move under the same number is the same call, byte by byte.
+    pub fn call(&self, game: usize, players: &[ArenaPlayer], numbered: &NumberedRequest) -> MoveCall {
+        let key = format!("{}-{game}-{:09}", self.run, numbered.number);
+        let funds = |player: usize| self.account(AccountKind::Funds, Some(players[player].name.clone())).to_string();
+        let world = || self.account(AccountKind::World, None).to_string();
+        let operation = |kind, from, to, amount| BatchMove { key: key.clone(), kind, from, to, amount };
+        let transfer = |from, to, amount| operation("transfer", Some(from), Some(to), amount);
+        MoveCall::Batched(match numbered.ask {
+            BackendRequest::Spawn { player } => transfer(funds(player), world(), self.buy_in.amount),
+            BackendRequest::Pellet { amount } => operation("pellets", None, None, amount),
+            BackendRequest::Recycle { amount, .. } => operation("recycle", None, None, amount),
+            BackendRequest::Exit { player, mass } => {
+                let player = players[player].name.to_string();
+                return MoveCall::Exit(ExitMove {
+                    exit_id: format!("exit-{key}"),
+                    player,
+                    amount: mass,
+                    payout: "auto",
+                });
+            }
+            BackendRequest::Home { player, mass } => transfer(world(), funds(player), mass),
+            BackendRequest::Theft { from, to } => transfer(funds(from), funds(to), Amount::new(1)),
+        })
     }
 }

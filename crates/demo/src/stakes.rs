@@ -25,9 +25,10 @@ const INDEX_PATIENCE: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(20);
 
 /// An amount that a player has in the world, or gets back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerStake {
-    pub funds: AccountId,
+    /// The name of the player's account.
+    pub funds: String,
     pub amount: Amount,
 }
 
@@ -43,7 +44,7 @@ pub fn in_world(reader: &Reader, arena: &Arena) -> anyhow::Result<Vec<PlayerStak
             break;
         }
         if !amount.is_zero() {
-            stakes.push(PlayerStake { funds: account.id, amount });
+            stakes.push(PlayerStake { funds: account.name.to_string(), amount });
         }
     }
     stakes.reverse();
@@ -75,9 +76,9 @@ fn stake_of(reader: &Reader, world: AccountId, funds: AccountId) -> anyhow::Resu
     }
 }
 
-/// The run in the key of a move: see `Arena::request`.
+/// The run in the key of a move: see `Arena::call`. The service puts its own word in front.
 fn run_of(key: &str) -> Option<u64> {
-    key.split_once('-')?.0.parse().ok()
+    key.strip_prefix("key/")?.split_once('-')?.0.parse().ok()
 }
 
 /// What each player gets back of what the world holds, and the rest, which is the game's.
@@ -91,7 +92,7 @@ pub fn share(world: Amount, stakes: &[PlayerStake]) -> (Vec<PlayerStake>, Amount
         Amount::new(u128::try_from(part).expect("a part is less than the whole"))
     };
     let mut shares: Vec<PlayerStake> =
-        stakes.iter().map(|stake| PlayerStake { amount: part(stake.amount), ..*stake }).collect();
+        stakes.iter().map(|stake| PlayerStake { amount: part(stake.amount), funds: stake.funds.clone() }).collect();
     // Rounding down leaves fewer wei than there are players: the first of them get one more each.
     let mut left = world;
     take(&mut left, sum(&shares));
@@ -130,8 +131,8 @@ mod tests {
     use super::*;
 
     fn check(world: u128, stakes: &[u128], shares: &[u128], rest: u128) {
-        let stake = |(amount, id): (&u128, u64)| PlayerStake { funds: AccountId(id), amount: Amount::new(*amount) };
-        let stakes: Vec<PlayerStake> = stakes.iter().zip(1..).map(stake).collect();
+        let stake = |amount: &u128| PlayerStake { funds: "arena/funds/1/0xab".into(), amount: Amount::new(*amount) };
+        let stakes: Vec<PlayerStake> = stakes.iter().map(stake).collect();
         let (given, left) = share(Amount::new(world), &stakes);
         let given: Vec<u128> = given.iter().map(|share| share.amount.units()).collect();
         assert_eq!((given, left.units()), (shares.to_vec(), rest));
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_run_is_read_from_a_key() {
-        assert_eq!(run_of("218-3-000000017"), Some(218));
-        assert_eq!(run_of("return/218/7"), None);
+        assert_eq!(run_of("key/218-3-000000017"), Some(218));
+        assert_eq!(run_of("key/return/218/arena/funds/1/0xab"), None);
     }
 }

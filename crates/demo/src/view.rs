@@ -142,6 +142,11 @@ impl DemoView {
 
     /// Removes the live lines; the report follows.
     pub fn end(self) {
+        self.clear();
+    }
+
+    /// The same, while the reader stays open.
+    pub fn clear(&self) {
         if let Screen::Live { all, time, lines } = &self.screen {
             lines.iter().chain([time]).for_each(ProgressBar::finish_and_clear);
             // A closed terminal does not matter here.

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 pub enum NodeRole {
     /// Writes the books while it holds their lease; otherwise a standby.
     Books,
-    /// Reserved, and does nothing yet: answers game servers, players and operators.
+    /// Answers game servers and players over HTTP: relays their requests to the holder of the books.
     Api,
     /// Reads chains and reports deposits.
     Indexer,

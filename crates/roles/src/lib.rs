@@ -18,7 +18,7 @@
 //! | the loops of the roles | [`flows`] |
 //! | the wallet on its chain compared with custody in the books | [`reconcile`] |
 //! | the first owner, servers from the configuration | [`registry`] |
-//! | opening a player, requesting a payout | [`requests`] |
+//! | callers of the Funds API: commands, game servers, players | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
 //! | keys of game servers and of the owner | [`AuthKey`] |
 

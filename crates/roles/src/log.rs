@@ -61,6 +61,8 @@ enum Out {
     Json,
     /// To a receiver in this process.
     Notes(Sender<String>),
+    /// The lines of `Json`, to a receiver in this process.
+    Lines(Sender<Value>),
 }
 
 /// What a line says to programs, in addition to its sentence.
@@ -75,6 +77,11 @@ impl NodeLog {
     /// To a receiver in this process; only what is out of the ordinary.
     pub fn notes(node: NodeName, to: Sender<String>) -> Self {
         Self { node, out: Out::Notes(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
+    }
+
+    /// To a receiver in this process, as the lines that a process writes with `--json`; only what is out of the ordinary.
+    pub fn lines(node: NodeName, to: Sender<Value>) -> Self {
+        Self { node, out: Out::Lines(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
     }
 
     /// One of many events of normal operation: its line is made only if the log has it.
@@ -93,13 +100,11 @@ impl NodeLog {
         }
         let at = when::show(self.clock.now());
         let line = match &self.out {
-            Out::Json => {
-                let (node, level) = (self.node.to_string(), level.as_str().to_owned());
-                let own = [("at", at), ("level", level), ("node", node), ("event", event.to_owned())];
-                let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-                let message = [("message".to_owned(), Value::from(sentence))];
-                let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-                Value::from(own.chain(message).chain(fields).collect::<Map<_, _>>()).to_string()
+            Out::Json => self.line(at, event, sentence, fields).to_string(),
+            Out::Lines(to) => {
+                // The receiver may be gone already.
+                let _ = to.send(self.line(at, event, sentence, fields));
+                return;
             }
             Out::Text if level <= LogLevel::Warning => format!("{at} {} {}: {sentence}", self.node, level.as_str()),
             Out::Text => format!("{at} {} {sentence}", self.node),
@@ -112,6 +117,15 @@ impl NodeLog {
         let mut out = std::io::stdout().lock();
         // Standard output may be closed; the node continues.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+
+    fn line(&self, at: String, event: &str, sentence: &str, fields: &[(&'static str, Value)]) -> Value {
+        let (node, level) = (self.node.to_string(), LogLevel::of(event).as_str().to_owned());
+        let own = [("at", at), ("level", level), ("node", node), ("event", event.to_owned())];
+        let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+        let message = [("message".to_owned(), Value::from(sentence))];
+        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        own.chain(message).chain(fields).collect::<Map<_, _>>().into()
     }
 }
 

@@ -17,7 +17,7 @@ use bankroll_store::columns::text;
 use crate::{InvalidWithdrawal, asker::Asker};
 
 /// The table of exits.
-pub const EXITS_TABLE: &str = "exits";
+pub(crate) const EXITS_TABLE: &str = "exits";
 
 /// What leaves the world.
 #[derive(Clone, Debug, PartialEq, Eq)]

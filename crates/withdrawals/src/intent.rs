@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// The table of intents. A request with a row of it is a request for an intent.
-pub const INTENTS_TABLE: &str = "withdrawal_requests";
+pub(crate) const INTENTS_TABLE: &str = "withdrawal_requests";
 /// The event that announces a new intent.
-pub const INTENT_CREATED: &str = "withdrawal.created";
+const INTENT_CREATED: &str = "withdrawal.created";
 
 /// A payout that a game server, a player, a developer or the system requests.
 #[derive(Clone, Debug, PartialEq, Eq)]

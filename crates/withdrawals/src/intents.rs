@@ -1,20 +1,19 @@
-//! The front door of withdrawals: HTTP, the command line, other nodes and the demo make and stop intents here.
+//! The front door of withdrawals: the Funds API and the demo make and stop intents here, where the ledger is.
 //!
 //! | caller | uses |
 //! | --- | --- |
-//! | a process that has the ledger | [`Intents::create`], or [`Intents::request`] and [`Intents::submit`] for many at once |
-//! | a node that forwards to the books | [`Intents::request`], sent through `nodes` |
-//! | the books' node, for a forwarded request | [`Intents::admit`], then [`Intents::submit`] |
+//! | one that waits for each | [`Intents::create`] |
+//! | one with many at once | [`Intents::request`], then [`Intents::submit`] |
 //! | an operator or a player who stops a payout | [`Intents::cancel`] |
 //!
 //! Approval and rejection come here, too, when they exist; [`status`](crate::status) has their transitions.
 
 use bankroll_ledger::{
-    AccountId, AccountKind, AccountName, AssetId, Effects, Name, Principal, Rejection, Request, Scope, Time,
+    AccountId, AccountKind, AccountName, ColumnValue, Effects, Name, Principal, Rejection, Request, Scope, Time,
 };
 use bankroll_orders::IntentId;
 use bankroll_store::{
-    Answer, Ledger, PendingAnswer, Reader, Rows, Statement, StoreError, SubmitFailure, SubmitRefusal,
+    Answer, Ledger, PendingAnswer, Rows, Statement, SubmitFailure, SubmitRefusal,
     columns::{any, int, text},
 };
 
@@ -22,8 +21,7 @@ use crate::{
     CancelError, IntentError, InvalidWithdrawal,
     asker::Asker,
     exit::{KeptExit, kept_exit_request},
-    forwarded::{intent_of, needs_admission, parse_forwarded},
-    intent::{Intent, WithdrawalRequest, intent_request},
+    intent::{INTENTS_TABLE, Intent, WithdrawalRequest, intent_request},
     rows,
     status::ApprovalPolicy,
 };
@@ -32,13 +30,6 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct Intents {
     policy: ApprovalPolicy,
-}
-
-/// The chain that payouts are made on, and its coin as the books number it.
-#[derive(Clone, Debug)]
-pub struct PayoutChain<'a> {
-    pub name: &'a Name,
-    pub coin: AssetId,
 }
 
 impl Intents {
@@ -97,44 +88,7 @@ impl Intents {
         kept_exit_request(kept, account, world)
     }
 
-    /// Whether a request does more than move money, so that [`Self::admit`] must decide about it before the books do.
-    #[must_use]
-    pub fn needs_admission(request: &Request) -> bool {
-        needs_admission(request)
-    }
-
-    /// Whether the books may take a request that another node built: it asks for an intent and nothing else, under this
-    /// policy, from the account that it names, which is the player's own, in the coin of the chain.
-    ///
-    /// A key that is decided already is admitted whatever the policy is by now: the books return the first answer, and
-    /// nothing happens a second time.
-    ///
-    /// # Errors
-    /// If the books cannot be read.
-    pub fn admit(
-        &self,
-        request: &Request,
-        chain: Option<&PayoutChain<'_>>,
-        reader: &Reader,
-    ) -> Result<bool, StoreError> {
-        Ok(self.is_sound(request, chain, reader)? || reader.find_key(&request.key)?.is_some())
-    }
-
-    fn is_sound(
-        &self,
-        request: &Request,
-        chain: Option<&PayoutChain<'_>>,
-        reader: &Reader,
-    ) -> Result<bool, StoreError> {
-        let Some(chain) = chain else { return Ok(false) };
-        let Some((withdrawal, account)) = parse_forwarded(request, self.policy) else { return Ok(false) };
-        let named = reader.account_named(&withdrawal.account)?;
-        let is_own_account =
-            named.is_some_and(|named| named.id == account) && withdrawal.account.owner == Some(withdrawal.wallet);
-        Ok(is_own_account && withdrawal.account.asset == chain.coin && withdrawal.chain == *chain.name)
-    }
-
-    /// Submits requests, any of which may make an intent. They must be built by [`Self::request`] or admitted.
+    /// Submits requests, any of which may make an intent. They must be built by [`Self::request`].
     ///
     /// # Errors
     /// If the writer does not accept them: nothing happened.
@@ -184,6 +138,15 @@ impl PendingIntents {
         let answers = answers.await?;
         note_holds(&ledger, &intents, &answers);
         Ok(answers)
+    }
+}
+
+/// The id of the intent that a request makes, as its row states it.
+fn intent_of(request: &Request) -> Option<&str> {
+    let fact = request.facts.iter().find(|fact| fact.row.table == INTENTS_TABLE)?;
+    match fact.row.columns.first()? {
+        (_, ColumnValue::Text(id)) => Some(id),
+        _ => None,
     }
 }
 

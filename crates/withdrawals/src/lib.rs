@@ -23,7 +23,7 @@
 //!
 //! | to learn | read |
 //! | --- | --- |
-//! | making, admitting and stopping intents | [`Intents`], [`WithdrawalRequest`] |
+//! | making and stopping intents | [`Intents`], [`WithdrawalRequest`] |
 //! | whose request ids are whose | [`Asker`] |
 //! | exits from the world, paid out or kept | [`WorldExit`], [`KeptExit`] |
 //! | the status of an intent, and its transitions (pure) | [`status`] |
@@ -44,7 +44,6 @@ mod consent;
 mod context;
 mod error;
 mod exit;
-mod forwarded;
 mod grants;
 mod intent;
 mod intents;
@@ -65,10 +64,10 @@ pub use asker::Asker;
 pub use config::PayoutConfig;
 pub use consent::PayoutConsent;
 pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
-pub use exit::{EXITS_TABLE, EndedSpawn, KeptExit, WorldExit};
+pub use exit::{EndedSpawn, KeptExit, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
-pub use intent::{GasPayer, INTENT_CREATED, INTENTS_TABLE, Intent, WithdrawalRequest};
-pub use intents::{Intents, PayoutChain, PendingIntents};
+pub use intent::{GasPayer, Intent, WithdrawalRequest};
+pub use intents::{Intents, PendingIntents};
 pub use job::{ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules};
 pub use outcome::{PayoutOutcome, PayoutReport, UnknownOutcome};
 pub use rows::WITHDRAWALS;

@@ -3,16 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a story that cannot go on has failed")]
 
 use bankroll_chains_evm::{B256, Fees};
-use bankroll_ledger::{
-    AccountId, Action, Amount, BlockRef, ColumnValue, Guard, HoldId, Leg, Principal, Rejection, Request, Row, Scope,
-    Time,
-};
+use bankroll_ledger::{AccountId, Action, Amount, BlockRef, ColumnValue, HoldId, Leg, Rejection, Row, Scope, Time};
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
 use crate::{
-    Asker, GasPayer, Intents, WithdrawalRequest,
-    forwarded::parse_forwarded,
-    intent::intent_request,
+    Asker,
     job::{ChainStatus, JobAction, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules, next},
     outcome::{PayoutOutcome, PayoutReport},
     price::{self, FeeCeiling},
@@ -298,62 +293,7 @@ fn an_intent_is_known_by_server_asker_and_request() {
     assert_eq!(id("arena", game(), "exit-1").len(), 35);
 }
 
-/// Alice leaves the world with ten, of account 5, and the world is account 6.
-fn exit() -> (WithdrawalRequest, Request) {
-    let withdrawal = WithdrawalRequest {
-        principal: Principal::GameServer("arena".parse().unwrap()),
-        server: "arena".parse().unwrap(),
-        request_id: "exit-1".parse().unwrap(),
-        wallet: "alice".parse().unwrap(),
-        account: "arena/funds/1/alice".parse().unwrap(),
-        chain: "eip155:1".parse().unwrap(),
-        to: Address([7; 20]),
-        amount: Amount::new(10),
-        gas: GasPayer::House,
-        exit: Some(Amount::new(10).into()),
-        consent: None,
-    };
-    let asked = intent_request(&withdrawal, POLICY, AccountId(5), AccountId(6)).unwrap();
-    (withdrawal, asked)
-}
-
 const POLICY: ApprovalPolicy = ApprovalPolicy { at_once: Amount::new(100) };
-
-#[test]
-fn an_intent_from_another_node_is_what_the_books_would_have_written_or_nothing() {
-    let (withdrawal, asked) = exit();
-    assert_eq!(parse_forwarded(&asked, POLICY), Some((withdrawal.clone(), AccountId(5))));
-    let kept = WithdrawalRequest { exit: None, gas: GasPayer::Player(Amount::new(3)), ..withdrawal };
-    let request = intent_request(&kept, POLICY, AccountId(5), AccountId(0)).unwrap();
-    assert_eq!(parse_forwarded(&request, POLICY), Some((kept, AccountId(5))));
-
-    let spoilt = |spoil: fn(&mut Request)| {
-        let mut request = asked.clone();
-        spoil(&mut request);
-        parse_forwarded(&request, POLICY)
-    };
-    let set = |request: &mut Request, column: &str, value: ColumnValue| {
-        let found = request.facts[0].set.iter_mut().find(|(name, _)| name == column).unwrap();
-        found.1 = value;
-    };
-    assert_eq!(
-        parse_forwarded(&asked, ApprovalPolicy { at_once: Amount::new(9) }),
-        None,
-        "it says approved, and is not"
-    );
-    let mut more = asked.clone();
-    set(&mut more, "amount", ColumnValue::Amount(Amount::new(11)));
-    assert_eq!(parse_forwarded(&more, POLICY), None, "more is paid than is held");
-    let mut unpaid = asked.clone();
-    set(&mut unpaid, "status", ColumnValue::Text("completed".into()));
-    assert_eq!(parse_forwarded(&unpaid, POLICY), None);
-    assert_eq!(spoilt(|request| request.facts[0].guard = Guard::Is(vec![])), None, "a row that is there already");
-    assert_eq!(spoilt(|request| request.facts.push(request.facts[0].clone())), None);
-    assert_eq!(spoilt(|request| request.events.clear()), None);
-    assert_eq!(spoilt(|request| request.key.text.push('x')), None);
-    assert_eq!(spoilt(|request| request.action = Action::Legs(vec![])), None);
-    assert_eq!(spoilt(|request| request.principal = Principal::User("bob".parse().unwrap())), None);
-}
 
 #[test]
 fn every_transition_of_an_intent_is_in_one_table() {
@@ -421,13 +361,4 @@ fn reasons_are_stored_in_plain_words() {
         WaitReason::ForeignNonce { expected: 1, found: 4 }.to_string(),
         "the wallet was used outside of this system: nonce 1 was next, the chain has 4"
     );
-}
-
-#[test]
-fn only_requests_that_move_money_and_nothing_else_need_no_admission() {
-    let (_, request) = exit();
-    assert!(Intents::needs_admission(&request));
-    let announced = Request { facts: vec![], ..request.clone() };
-    assert!(Intents::needs_admission(&announced));
-    assert!(!Intents::needs_admission(&Request { events: vec![], ..announced }));
 }

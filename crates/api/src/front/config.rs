@@ -86,7 +86,8 @@ pub struct FrontConfig {
     pub connections_max: usize,
     /// The most bytes of a body; only a batch with a proof may be longer.
     pub body_max: usize,
-    /// The most bytes of all bodies that are in memory, from their first byte to their answer.
+    /// The most bytes of all long bodies that are in memory, until they are answered. The first 64 KiB of each body do
+    /// not count: they are bounded by the number of connections.
     pub bodies_max: usize,
     /// For a handshake, for the head of a request, and for an idle connection.
     pub head_timeout: Duration,

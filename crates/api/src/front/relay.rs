@@ -94,7 +94,7 @@ pub(super) fn failure(error: &CallError) -> ApiError {
         }
         CallError::ReplyTooLong | CallError::Refused(CallRefusal::ReplyTooLong) => ErrorCode::ResponseTooLarge.into(),
         // The operator gave this node a certificate without the role: waiting does not help.
-        CallError::Refused(CallRefusal::NotAllowed(_)) => ApiError::with(
+        CallError::Refused(CallRefusal::NotAllowed) => ApiError::with(
             ErrorCode::Internal,
             "the books do not let this node relay requests; the operator must give it the role api",
         ),

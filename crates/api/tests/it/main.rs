@@ -5,6 +5,7 @@
 mod document;
 mod error_pages;
 mod front;
+mod front_rates;
 mod idempotency;
 mod limits;
 mod matrix;

@@ -91,3 +91,19 @@ fn an_error_names_its_request_and_its_page() {
     assert_eq!(world.get("arena", "/v1/no/such/path").body, reply.body);
     assert_eq!(world.get("arena", "/v1/servers/arena/transfer").code(), "method_not_allowed");
 }
+
+#[test]
+fn operations_beyond_the_most_of_a_batch_are_not_read() {
+    let world = World::new();
+    let batch = |operations: &[&str]| {
+        let body = format!(r#"{{"operations": [{}]}}"#, operations.join(","));
+        send(&world, "/v1/servers/arena/batch", &body)
+    };
+    let wrong = r#"{"no_such_field": 1}"#;
+    assert_eq!(batch(&[wrong]).code(), "body_invalid");
+    let mut operations = vec![r#"{"key":"k","type":"pellets","amount":"0"}"#; 8_001];
+    operations.push(wrong);
+    let refused = batch(&operations);
+    assert_eq!((refused.status, refused.code()), (413, "body_too_large"), "{refused:?}");
+    assert_eq!(batch(&[]).code(), "body_too_large");
+}

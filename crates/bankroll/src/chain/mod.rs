@@ -5,6 +5,7 @@
 
 mod call_log;
 mod coins;
+mod key;
 mod pay;
 mod start_text;
 mod test_accounts;
@@ -109,11 +110,14 @@ pub struct ChainArgs {
 enum ChainCommand {
     /// Send coins from a test account to an address
     Pay(pay::PayArgs),
+    /// Write the key of a test account into a file, for commands that sign as a player
+    Key(key::ChainKeyArgs),
 }
 
 pub fn run(args: &ChainArgs, json: bool) -> anyhow::Result<Exit> {
     match &args.command {
         Some(ChainCommand::Pay(args)) => pay::run(args, json),
+        Some(ChainCommand::Key(args)) => key::run(args, json),
         None => serve(args, json),
     }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::{
-    funds_call::{connect, in_path, text},
+    funds_call::{connect, connect_for, in_path, text},
     location::LocationArgs,
 };
 
@@ -95,7 +95,7 @@ pub fn register(args: &RegisterArgs, json: bool) -> anyhow::Result<()> {
         mass_per_coin: args.mass_per_coin,
         exit_hold_ms: args.exit_hold_ms,
     };
-    let client = connect(&args.location, &args.key)?;
+    let client = connect_for(&args.location, &args.key, &args.name)?;
     let registered = client.register(&order);
     client.close();
     let answer = registered?;
@@ -118,7 +118,11 @@ pub fn register(args: &RegisterArgs, json: bool) -> anyhow::Result<()> {
 
 pub fn open(args: &SessionArgs, json: bool) -> anyhow::Result<()> {
     let subject = if args.owner { SessionSubject::Owner(&args.name) } else { SessionSubject::Server(&args.name) };
-    let client = connect(&args.location, &args.key)?;
+    let client = match subject {
+        SessionSubject::Server(server) => connect_for(&args.location, &args.key, server)?,
+        // Signatures of owners name the chain of the configuration.
+        SessionSubject::Owner(_) => connect(&args.location, &args.key)?,
+    };
     let opened = client.open_session(subject);
     client.close();
     let answer = opened?;

@@ -15,8 +15,8 @@ pub use text::{PayoutDetails, state_words};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  bankroll withdrawals request --dir casino --id leave-1 --amount 0.009 \\
-    --player 0x63fa...
+  bankroll withdrawals request --key player.key --dir casino \\
+    --id leave-1 --amount 0.009 --max-fee 0.001
   bankroll withdrawals list --dir casino --state waiting
   bankroll withdrawals list --dir casino --player 0x63fa...
   bankroll withdrawals show wd-2f6e... --dir casino
@@ -34,7 +34,7 @@ States, in the order of a payout's life:
 
 #[derive(Debug, Subcommand)]
 pub enum WithdrawalsCommand {
-    /// Request a payout of a player's funds
+    /// Request a payout of a player's own funds, signed by their wallet
     Request(request::WithdrawalRequestArgs),
     /// List payouts, newest first
     List(list::WithdrawalListArgs),

@@ -1,100 +1,139 @@
-//! `bankroll withdrawals request`.
+//! `bankroll withdrawals request`: as the player, whose wallet signs the payout.
 
-use bankroll_ledger::{Amount, Name};
+use std::path::PathBuf;
+
+use bankroll_ledger::{AccountKind, AccountName, Amount, Name, Scope};
 use bankroll_orders::Address;
-use bankroll_roles::requests::{BooksClient, PayoutOrder, RequestedPayout, request_payout};
-use bankroll_terminal::{self as terminal, Assets, Paint, UsageError, invocation, parse_decimal};
-use bankroll_withdrawals::{GasPayer, IntentStatus};
+use bankroll_roles::{
+    AuthKey,
+    config::ApiConfig,
+    requests::{FundsCall, FundsCallError, FundsClient, KnownServer, PlayerPayout},
+};
+use bankroll_terminal::{self as terminal, Assets, NotFound, Paint, UsageError, invocation, parse_decimal};
 use clap::Args;
-use serde_json::json;
+use serde_json::Value;
 
-use crate::location::{ChainBooks, LocationArgs};
+use crate::{
+    funds_call::{GameServerArgs, connect_for, sign_in, text},
+    location::LocationArgs,
+};
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll withdrawals request --key <FILE> --id <NAME> --amount <AMOUNT>\n        \
+    --max-fee <AMOUNT> [OPTIONS]")]
 #[command(after_help = "\
 Examples:
-  bankroll withdrawals request --dir casino --id leave-1 --amount 0.009 \\
-    --player 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
-  ... --max-fee 0.001      the player pays the gas, at most this much
-  ... --to 0x7099...79C8   to another address than the player's own
+  bankroll withdrawals request --key player.key --dir casino \\
+    --id leave-1 --amount 0.009 --max-fee 0.001
+  ... --to 0x7099...79C8   to another address than the wallet's own
 
-The amount is held at once, and paid once: the same id again returns the same
-payout. More than chain.pay_at_once waits for an approval. Without --max-fee
-the house pays the gas, from its own capital (chain.treasury).")]
+The wallet signs in, and signs the payout (EIP-712). The amount is held at once,
+and paid once: the same id again returns the same payout. More than
+chain.pay_at_once waits for an approval.")]
 pub struct WithdrawalRequestArgs {
-    #[command(flatten)]
-    location: LocationArgs,
+    /// The key file of the player's wallet
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
     /// Your own name for this request: it is paid once, however often you repeat it
     #[arg(long, value_name = "NAME")]
     id: Name,
-    /// The player whose funds are paid out
-    #[arg(long, value_name = "ADDRESS")]
-    player: Address,
     /// The amount that arrives, in coins
-    #[arg(long, value_name = "AMOUNT")]
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
     amount: String,
-    /// The address that receives it [default: the player's]
+    /// The most that you pay for gas, in coins
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
+    max_fee: String,
+    /// The address that receives it [default: the wallet's]
     #[arg(long, value_name = "ADDRESS")]
     to: Option<Address>,
-    /// The most that the player pays for gas, in coins [default: the house pays]
-    #[arg(long, value_name = "AMOUNT")]
-    max_fee: Option<String>,
+    #[command(flatten)]
+    server: GameServerArgs,
+    #[command(flatten)]
+    location: LocationArgs,
 }
 
 pub fn run(args: &WithdrawalRequestArgs, json: bool) -> anyhow::Result<()> {
-    let books = args.location.with_chain()?;
-    let order = PayoutOrder {
+    let (server, known) = args.server.known(&args.location)?;
+    let wallet = AuthKey::read(&args.key)?.address();
+    let (scope, owner) = (Scope::Server(server.clone()), Some(wallet.lower_hex().parse()?));
+    let mut payout = PlayerPayout {
         request_id: args.id.clone(),
-        player: args.player,
-        to: args.to.unwrap_or(args.player),
-        amount: coins(&args.amount, "--amount", &books)?,
-        gas: match &args.max_fee {
-            Some(most) => GasPayer::Player(coins(most, "--max-fee", &books)?),
-            None => GasPayer::House,
-        },
+        account: AccountName { scope, kind: AccountKind::Funds, asset: known.asset, owner },
+        to: args.to.unwrap_or(wallet),
+        asset: known.symbol.clone(),
+        amount: coins(&args.amount, "--amount", &known)?,
+        fee_cap: coins(&args.max_fee, "--max-fee", &known)?,
+        server,
     };
-    let client = BooksClient::connect(&books.loaded)?;
-    let requested = request_payout(&client, &books.reader, &books.setup, books.asset, &order);
+    let client = connect_for(&args.location, &args.key, &payout.server)?;
+    let requested = request(&client, &args.location.load()?.config.api, &mut payout);
     client.close();
-    let payout = requested?;
-    if json {
-        let RequestedPayout { id, status, is_repeated } = &payout;
-        return terminal::answer_json(&json!({
-            "id": id.to_string(), "status": status.as_str(), "repeated": is_repeated, "to": order.to,
-            "amount": order.amount,
-        }));
-    }
-    terminal::answer(&text(&payout, &order, &books, args)?)
+    let answer = requested.map_err(|error| explained(error, &payout, wallet))?;
+    if json { terminal::answer_json(&answer) } else { terminal::answer(&answer_text(&answer, &payout, &known, args)?) }
 }
 
 /// An amount that is not zero.
-fn coins(text: &str, flag: &str, books: &ChainBooks) -> Result<Amount, UsageError> {
+fn coins(text: &str, flag: &str, server: &KnownServer) -> Result<Amount, UsageError> {
     let wrong = |why: String| UsageError(format!("{flag} {text}: {why}"));
-    match parse_decimal(text, books.setup.coin.decimals).map_err(wrong)? {
+    match parse_decimal(text, server.decimals).map_err(wrong)? {
         Amount::ZERO => Err(wrong("the amount must be more than 0".into())),
         amount => Ok(amount),
     }
 }
 
-fn text(
-    payout: &RequestedPayout,
-    order: &PayoutOrder,
-    books: &ChainBooks,
-    args: &WithdrawalRequestArgs,
-) -> anyhow::Result<String> {
-    let amount = Assets::new(books.reader.assets()?).with_symbol(books.asset, order.amount);
-    let verb = if payout.is_repeated { "already requested" } else { "requested" };
-    let next = match payout.status {
-        IntentStatus::AwaitingApproval => "  it is above chain.pay_at_once and waits for an approval\n",
+/// The withdrawal as it is now.
+fn request(client: &FundsClient, api: &ApiConfig, payout: &mut PlayerPayout) -> Result<Value, FundsCallError> {
+    let (session, player) = sign_in(client, api)?;
+    let token = session["token"].as_str().ok_or(FundsCallError::NotJson)?;
+    // The wallet may be one of several of the player.
+    payout.account.owner = player["player"].as_str().and_then(|player| player.parse().ok());
+    let requested = client.request_payout(token, payout)?;
+    let path = format!("/v1/me/withdrawals/{}", text(&requested["withdrawal"]));
+    client.call_with_token(token, FundsCall { method: "GET", path: &path, idempotency_key: None, body: None })
+}
+
+/// What the person can do about it.
+fn explained(error: FundsCallError, payout: &PlayerPayout, wallet: Address) -> anyhow::Error {
+    let PlayerPayout { server, request_id, .. } = payout;
+    let code = match &error {
+        FundsCallError::Refused(refusal) => refusal.code.as_str(),
         _ => "",
     };
+    match code {
+        "not_found" => NotFound(format!(
+            "the player {wallet} has no account at {server}; the game server opens it: `bankroll players open`"
+        ))
+        .into(),
+        "idempotency_mismatch" => {
+            anyhow::Error::from(error).context(format!("the id {request_id} belongs to another payout; give a new one"))
+        }
+        _ if error.is_unknown() => anyhow::Error::from(error).context(format!(
+            "it is unknown whether this took effect; send it again with --id {request_id} to find out"
+        )),
+        _ => error.into(),
+    }
+}
+
+fn answer_text(
+    answer: &Value,
+    payout: &PlayerPayout,
+    server: &KnownServer,
+    args: &WithdrawalRequestArgs,
+) -> anyhow::Result<String> {
+    let assets = Assets::new(args.location.reader()?.assets()?);
+    let amount = |amount| assets.with_symbol(server.asset, amount);
+    let next = match answer["stage"].as_str() {
+        Some("awaiting_approval") => "  it is above chain.pay_at_once and waits for an approval\n",
+        _ => "",
+    };
+    let id = text(&answer["withdrawal"]);
     Ok(format!(
-        "{} {}\n  {amount} to {}\n{next}\nNext:\n  {} withdrawals show {} --dir {}\n",
-        Paint::stdout().good(verb),
-        payout.id,
-        order.to,
+        "{} {id}\n  {} to {}, and at most {} for gas\n{next}\nNext:\n  {} withdrawals show {id} --dir {}\n",
+        Paint::stdout().good("requested"),
+        amount(payout.amount),
+        payout.to,
+        amount(payout.fee_cap),
         invocation(),
-        payout.id,
         args.location.base().display(),
     ))
 }

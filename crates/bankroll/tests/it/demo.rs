@@ -8,10 +8,15 @@ use std::{
 
 use serde_json::Value;
 
-use crate::program::{command, demo_folder, folder, hold, run, run_with};
+use crate::program::{demo_command, demo_folder, folder, hold, run, run_with};
 
-/// Custody, house, network fees; world, ecosystem, developer, and their debt accounts. A player has three.
+/// Custody, house, network fees; world, ecosystem, developer, and their debt accounts.
 const OWN_ACCOUNTS: u64 = 7;
+
+/// The accounts of the players who came: three each.
+fn players_accounts(report: &Value) -> u64 {
+    3 * report["signed_in"].as_u64().unwrap()
+}
 
 fn sum(counts: &Value) -> u64 {
     counts.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
@@ -57,13 +62,15 @@ fn every_record_of_the_journal_is_accounted_for() {
     let (_folder, report) = demo_folder();
     let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
     assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
-    // One asset, the seed of the registry, the accounts, what was applied, the refusals that a key remembers; the capital, and each payout
-    // settled.
+    // One asset; in the registry its seed, the owner, the server's key, its registration, and each sign-in; the
+    // accounts, what was applied, the refusals that a key remembers; the capital, and each payout settled.
+    let signed_in = report["signed_in"].as_u64().unwrap();
     let accounts = report["accounts"].as_u64().unwrap();
     let applied = report["transfers"].as_u64().unwrap() + 1 + report["withdrawals_paid"].as_u64().unwrap();
-    let expected = 2 + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
+    let expected = 1 + 4 + signed_in + accounts + applied + rejected("insufficient_funds") + rejected("not_allowed");
     assert_eq!(report["audit"]["rows"], expected, "{report}");
-    assert_eq!(accounts, OWN_ACCOUNTS + 3 * 40);
+    assert!((1..=40).contains(&signed_in), "{report}");
+    assert_eq!(accounts, OWN_ACCOUNTS + players_accounts(&report));
 }
 
 #[test]
@@ -71,7 +78,8 @@ fn a_second_demo_plays_on_in_the_same_books() {
     let (folder, first) = demo_folder();
     let second = run(folder.path(), &["demo", "--exit", "--json", "--players", "10", "--seconds", "1"]).json();
     assert_eq!(second["audit"]["ok"], true, "{second}");
-    assert_eq!(second["accounts"], OWN_ACCOUNTS + 3 * 40 + 3 * 10, "the players are new ones");
+    let players = players_accounts(&first) + players_accounts(&second);
+    assert_eq!(second["accounts"], OWN_ACCOUNTS + players, "the players are new ones");
     assert!(second["audit"]["rows"].as_u64() > first["audit"]["rows"].as_u64());
 }
 
@@ -81,7 +89,7 @@ fn fresh_deletes_the_books_of_a_demo_and_only_those() {
     std::fs::write(folder.path().join("bankroll-demo/notes.txt"), "mine").unwrap();
     let args = ["demo", "--exit", "--json", "--fresh", "--players", "5", "--seconds", "1"];
     let report = run(folder.path(), &args).json();
-    assert_eq!(report["accounts"], OWN_ACCOUNTS + 3 * 5);
+    assert_eq!(report["accounts"], OWN_ACCOUNTS + players_accounts(&report));
     assert_eq!(std::fs::read_to_string(folder.path().join("bankroll-demo/notes.txt")).unwrap(), "mine");
 }
 
@@ -197,7 +205,7 @@ fn the_wallet_to_explain_was_paid() {
 fn the_same_seed_brings_the_same_players() {
     let wallets = |seed: &str| {
         let folder = folder();
-        run(folder.path(), &["demo", "--exit", "--json", "--players", "3", "--seconds", "1", "--seed", seed]).json();
+        run(folder.path(), &["demo", "--exit", "--json", "--players", "3", "--ticks", "12", "--seed", seed]).json();
         let list =
             run(folder.path(), &["accounts", "list", "--json", "--kind", "funds", "--dir", "bankroll-demo"]).json();
         list["accounts"].as_array().unwrap().iter().map(|account| account["owner"].clone()).collect::<Vec<_>>()
@@ -213,8 +221,8 @@ fn an_end_that_never_comes_is_refused() {
 
 /// A demo that plays until it is stopped, with players in the world already.
 fn endless(folder: &Path) -> Child {
-    let mut demo = command(folder);
-    demo.args(["demo", "--seconds", "0", "--players", "40"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut demo = demo_command(folder);
+    demo.args(["--seconds", "0", "--players", "40"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = demo.spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let playing = |line: &String| line.contains(" playing ") && !line.contains(" 0 playing ");

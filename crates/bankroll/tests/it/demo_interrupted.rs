@@ -11,7 +11,7 @@ use bankroll_store::{AccountFilter, Reader};
 
 use crate::{
     demo_loop::{next, pays, start, until},
-    program::{Run, command, folder, run},
+    program::{API_ANYWHERE, Run, command, folder, run},
 };
 
 /// What the journal says about the world of the last game.
@@ -35,7 +35,9 @@ fn world_in_journal(folder: &Path) -> WorldInJournal {
     let mut run = 0_u64;
     for entry in reader.journal_after(Seq(0), usize::MAX).unwrap() {
         let Record::Decided { request, verdict: Verdict::Applied(effects) } = entry.record else { continue };
-        let word = request.key.text.split(['-', '/']).next().unwrap().to_owned();
+        // The service puts its own word in front of a game server's key.
+        let key = request.key.text.strip_prefix("key/").unwrap_or(&request.key.text);
+        let word = key.split(['-', '/']).next().unwrap().to_owned();
         for posting in effects.postings {
             let amount = posting.amount.units();
             if posting.to == world.id && players.contains(&posting.from) {
@@ -135,7 +137,7 @@ fn on_full_disk(folder: &Path, call: &str, files: &[&str], when: &str) -> Run {
     }
     let program = command(folder);
     strace.arg(program.get_program()).args(["demo", "--exit", "--players", "5", "--seconds", "1"]);
-    let output = strace.current_dir(folder).output().unwrap();
+    let output = strace.current_dir(folder).envs(API_ANYWHERE).output().unwrap();
     Run {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -14,7 +14,7 @@ use bankroll_orders::{Address, ChainId, Gas, IntentId, Meaning, Order, OrderId, 
 use bankroll_signer_client::{SignOutcome, SignerClient};
 use serde_json::{Value, json};
 
-use crate::program::{command, folder, run, run_with};
+use crate::program::{command, demo_command, folder, run, run_with};
 
 /// Reads the demo's output up to a line that matches.
 pub fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) -> bool) -> String {
@@ -30,8 +30,8 @@ pub fn until(lines: &mut Lines<BufReader<ChildStderr>>, wanted: impl Fn(&str) ->
 
 /// A game of turns, in which players leave all the time; far longer than any test waits.
 pub fn start(folder: &Path) -> (Child, Lines<BufReader<ChildStderr>>) {
-    let mut demo = command(folder);
-    demo.args(["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "100000"]);
+    let mut demo = demo_command(folder);
+    demo.args(["--exit", "--players", "40", "--seed", "7", "--ticks", "100000"]);
     let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     (child, lines)

@@ -70,6 +70,7 @@ fn every_command_has_an_example_and_json() {
         "servers session",
         "players",
         "players open",
+        "players sign-in",
         "accounts",
         "accounts list",
         "accounts show",
@@ -115,6 +116,7 @@ fn every_command_has_an_example_and_json() {
         "keys auth",
         "chain",
         "chain pay",
+        "chain key",
         "completions",
     ];
     assert_eq!(visited, expected);

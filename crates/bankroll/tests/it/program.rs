@@ -24,15 +24,22 @@ pub fn command(folder: &Path) -> Command {
     command
 }
 
+/// `bankroll demo`. Demos of tests run side by side: each has a port of its own.
+pub fn demo_command(folder: &Path) -> Command {
+    let mut command = command(folder);
+    command.envs(API_ANYWHERE).arg("demo");
+    command
+}
+
 pub fn run(folder: &Path, args: &[&str]) -> Run {
     run_with(folder, &[], args)
 }
 
 pub fn run_with(folder: &Path, env: &[(&str, &str)], args: &[&str]) -> Run {
     let mut command = command(folder);
-    if args.first() == Some(&"serve") {
+    if matches!(args.first(), Some(&"serve" | &"demo")) {
         // Tests run side by side: each node has a port of its own.
-        command.env("BANKROLL__API__LISTEN", "127.0.0.1:0").env("BANKROLL__API__METRICS", "");
+        command.envs(API_ANYWHERE);
     }
     let Output { status, stdout, stderr } = command.args(args).envs(env.iter().copied()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

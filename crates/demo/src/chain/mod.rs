@@ -58,6 +58,11 @@ pub fn treasury() -> SimulatedKey {
     SimulatedKey::derived(SEED, 1)
 }
 
+/// The wallet of the game's developer, which gets a share of each buy-in.
+pub fn developer() -> SimulatedKey {
+    SimulatedKey::derived(SEED, 2)
+}
+
 impl DemoChain {
     /// Restores the chain of this folder, and starts its miner.
     pub fn open(folder: &Path, block_every: Duration) -> anyhow::Result<Self> {

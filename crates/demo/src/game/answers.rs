@@ -1,7 +1,6 @@
-//! How the game applies the ledger's answers.
+//! How the game applies the answers of the books.
 
 use bankroll_ledger::{Amount, Rejection};
-use bankroll_store::Answer;
 
 use super::{
     super::{
@@ -11,9 +10,9 @@ use super::{
     ArenaGame, PlayerState,
 };
 
-/// An answer that the game does not expect: a bug in the game or in the ledger.
+/// An answer that the game does not expect: a bug in the game or in the service.
 #[derive(Debug, thiserror::Error)]
-#[error("unexpected answer of the ledger: {ask} ({outcome})")]
+#[error("unexpected answer of the Funds API: {ask} ({outcome})")]
 pub struct UnexpectedAnswer {
     ask: String,
     outcome: String,
@@ -30,12 +29,6 @@ pub struct RequestOutcome {
     pub result: Result<(), Rejection>,
 }
 
-impl From<&Answer> for RequestOutcome {
-    fn from(answer: &Answer) -> Self {
-        Self { replayed: answer.replayed, result: answer.effects().map(|_| ()) }
-    }
-}
-
 impl ArenaGame {
     /// The books have credited a player's payment.
     pub fn credited(&mut self, player: usize, paid: Amount, tally: &mut GameTally) {
@@ -43,6 +36,9 @@ impl ArenaGame {
         tally.transfers += 1;
         add(&mut tally.paid_in, paid);
         add(&mut self.budget, self.arena.buy_in.split(paid).ecosystem);
+        if self.first_paid.len() < 2 && !self.first_paid.contains(&player) {
+            self.first_paid.push(player);
+        }
         // A player who paid too little tries all the same, and is refused.
         self.players[player].state = PlayerState::AtTheDoor;
     }

@@ -9,7 +9,7 @@ mod opening;
 
 use std::sync::Arc;
 
-use bankroll_ledger::{Amount, Request};
+use bankroll_ledger::Amount;
 
 pub use answers::RequestOutcome;
 pub use behaviour::{FATES, FATES_OF_FEW};
@@ -19,11 +19,15 @@ use super::{
     arena::Arena,
     player::{ArenaPlayer, PlayerState},
     player_wallets::WalletId,
-    requests::{BackendRequest, NumberedRequest},
+    requests::{BackendRequest, MoveCall, NumberedRequest},
     tally::{Crowd, add},
 };
 
-/// One turn: the requests to the ledger, and the payments on chain.
+/// In how many turns there is a theft, and in which of them: players have paid by then.
+const THEFT_EVERY: u64 = 64;
+const THEFT_TURN: u64 = 24;
+
+/// One turn: the requests to the books, and the payments on chain.
 #[derive(Debug, Default)]
 pub struct Turn {
     pub requests: Vec<NumberedRequest>,
@@ -38,6 +42,8 @@ pub struct ArenaGame {
     players: Vec<ArenaPlayer>,
     /// Players who have arrived: a few are admitted in each turn.
     admitted: usize,
+    /// The first two players who have paid: they have accounts.
+    first_paid: Vec<usize>,
     cursor: usize,
     turns: u64,
     /// Loose pellets, and the remains of eaten players: in the world, without an owner.
@@ -61,6 +67,7 @@ impl ArenaGame {
             arena,
             players,
             admitted: 0,
+            first_paid: Vec::new(),
             cursor: 0,
             turns: 0,
             loose: Amount::ZERO,
@@ -73,8 +80,8 @@ impl ArenaGame {
         }
     }
 
-    pub fn request(&self, request: &NumberedRequest) -> Request {
-        self.arena.request(self.number, &self.players, request)
+    pub fn call(&self, request: &NumberedRequest) -> MoveCall {
+        self.arena.call(self.number, &self.players, request)
     }
 
     pub fn wallet(&self, player: usize) -> WalletId {
@@ -101,8 +108,9 @@ impl ArenaGame {
             self.act(self.cursor, &mut turn);
         }
         self.turns += 1;
-        if self.admitted > 1 && self.turns % 64 == 2 {
-            self.push(BackendRequest::Theft { from: 0, to: 1 }, &mut turn.requests);
+        if let ([from, to], THEFT_TURN) = (&self.first_paid[..], self.turns % THEFT_EVERY) {
+            let (from, to) = (*from, *to);
+            self.push(BackendRequest::Theft { from, to }, &mut turn.requests);
         }
         self.last.clone_from(&turn.requests);
         turn

@@ -32,6 +32,8 @@ pub struct NodeProcess {
 #[derive(Debug, Default)]
 struct NodeOutput {
     has_books: AtomicBool,
+    /// Where it answers the Funds API.
+    url: Mutex<Option<String>>,
     notes: Mutex<Vec<String>>,
 }
 
@@ -73,6 +75,11 @@ impl NodeProcess {
 
     pub fn has_books(&self) -> bool {
         self.output.has_books.load(Ordering::SeqCst)
+    }
+
+    /// Where the process answers the Funds API, once it does.
+    pub fn url(&self) -> Option<String> {
+        self.output.url.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The messages of the process since the last call.
@@ -135,6 +142,9 @@ impl NodeOutput {
         match line["event"].as_str() {
             Some("took") => self.has_books.store(true, Ordering::SeqCst),
             Some("lost" | "gave_up") => self.has_books.store(false, Ordering::SeqCst),
+            Some("api") => {
+                *self.url.lock().unwrap_or_else(PoisonError::into_inner) = line["url"].as_str().map(str::to_owned);
+            }
             _ => {}
         }
         self.notes().push(format!("{name}: {}", line["message"].as_str().unwrap_or_default()));

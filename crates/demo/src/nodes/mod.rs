@@ -5,7 +5,8 @@
 //! | `books-1`, `books-2` | `books` | one holds the books, credits and settles; the other stands by |
 //! | `indexer` | `indexer` | follows the chain |
 //! | `payouts` | `payouts` | has payouts signed, sends them, and tracks them |
-//! | this one | `api` | the chain, the players, and the games, which forward to the holder of the books |
+//! | `api` | `api` | answers the Funds API: relays each request to the holder of the books |
+//! | this one | | the chain, the players, and the games, which call the Funds API |
 //!
 //! They recognise each other by certificates that are created for this game. They end with this process, however it
 //! ends: their standard input is a pipe from it.
@@ -22,18 +23,14 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use bankroll_chains_evm::ChainIdentity;
-use bankroll_nodes::{
-    Answer, Authority, CallError, Forwarder, NodeIdentity, NodeName, NodeRole, NodeRoles, PendingCall,
-};
+use bankroll_nodes::{Authority, NodeName, NodeRole, NodeRoles, RelayedRequest};
 use bankroll_orders::Address;
-use bankroll_roles::serve::forward;
+use bankroll_roles::{config::ApiConfig, requests::FundsUrl};
 use bankroll_store::{Clock, DatabaseUrl};
 
 use super::{
     arena::{AT_ONCE, BUY_IN, SERVER},
     chain::treasury,
-    game::{ArenaGame, RequestOutcome},
-    requests::NumberedRequest,
     signer::SignerProcess,
     tempo,
 };
@@ -41,23 +38,20 @@ use child::NodeProcess;
 
 /// Long enough for a takeover, and far longer than anything else takes.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long one call is tried before it is sent again.
-const CALL_WITHIN: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(10);
-/// How often the demo checks that the nodes it waits for are still running.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Short, so that the game pauses only briefly when the node with the books is killed.
 const LEASE_MS: u64 = 1_500;
 
 const BOOKS: [&str; 2] = ["books-1", "books-2"];
-const GAMES: &str = "games";
+const API: &str = "api";
 /// In the demo's folder.
 const CERTIFICATES: &str = "nodes";
 
 #[derive(Debug)]
 pub struct NodeProcesses {
     children: Vec<NodeProcess>,
-    forwarder: Forwarder,
+    /// Where the node `api` answers.
+    url: String,
     kill_books: bool,
     is_half_over: AtomicBool,
 }
@@ -67,17 +61,18 @@ pub struct ChainSettings<'a> {
     pub rpc: &'a str,
     pub identity: ChainIdentity,
     pub signer: &'a SignerProcess,
+    pub api: &'a ApiConfig,
 }
 
 impl NodeProcesses {
-    /// Creates certificates in the folder, starts the processes, and waits until a node holds the books.
+    /// Creates certificates in the folder, starts the processes, and waits until the Funds API answers.
     pub fn start(
         folder: &Path,
         url: &DatabaseUrl,
         settings: &ChainSettings<'_>,
         kill_books: bool,
     ) -> anyhow::Result<Self> {
-        let identity = make_certificates(&folder.join(CERTIFICATES))?;
+        make_certificates(&folder.join(CERTIFICATES))?;
         let mut children = Vec::new();
         for (name, role) in roles() {
             let set = [
@@ -91,23 +86,38 @@ impl NodeProcesses {
             let set: Vec<String> = set.into_iter().chain(settings.settings(folder)?).collect();
             children.push(NodeProcess::start(name, role, folder, &set, url)?);
         }
-        let forwarder = forward::to_holder(&identity, url)?;
-        let nodes = Self { children, forwarder, kill_books, is_half_over: AtomicBool::new(false) };
-        nodes.wait_for_books()?;
+        let mut nodes = Self { children, url: String::new(), kill_books, is_half_over: AtomicBool::new(false) };
+        nodes.url = nodes.wait_for_api()?;
         Ok(nodes)
     }
 
-    fn wait_for_books(&self) -> anyhow::Result<()> {
+    /// Waits until the node `api` listens and reaches the holder of the books; returns its URL.
+    fn wait_for_api(&self) -> anyhow::Result<String> {
         let until = Instant::now() + PATIENCE;
-        while let Err(error) = self.forwarder.ping(LOOK_EVERY)?.wait() {
+        loop {
+            let found = self.children.iter().find_map(NodeProcess::url);
+            if let Some(url) = found.filter(|url| is_ready(url)) {
+                return Ok(url);
+            }
             if let Some(ended) = self.children.iter().find(|child| child.has_ended()) {
                 bail!("{} has ended; its message is above", ended.name);
             }
-            if Instant::now() >= until {
-                return Err(error).context("no node acquired the books");
-            }
+            ensure!(Instant::now() < until, "no node acquired the books, or the Funds API does not answer");
+            thread::sleep(STEP);
         }
-        Ok(())
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Fails if the games get no answer any more. Another node takes over from a holder of the books.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let is_needed = |child: &&NodeProcess| child.role == NodeRole::Api;
+        match self.children.iter().filter(is_needed).find(|child| child.has_ended()) {
+            Some(ended) => bail!("{} has ended; its message is above", ended.name),
+            None => Ok(()),
+        }
     }
 
     pub fn notes(&self) -> Vec<String> {
@@ -126,34 +136,6 @@ impl NodeProcesses {
             }
             ensure!(Instant::now() < until, "no node holds the books");
             thread::sleep(STEP);
-        }
-    }
-
-    /// Sends the requests to the node that holds the books.
-    pub fn ask(&self, game: &ArenaGame, moves: &[NumberedRequest]) -> anyhow::Result<Vec<RequestOutcome>> {
-        let requests: Vec<_> = moves.iter().map(|numbered| game.request(numbered)).collect();
-        let begun = self.forwarder.apply(requests.clone(), CALL_WITHIN);
-        let answers = self.wait(begun, &requests)?;
-        ensure!(answers.len() == moves.len(), "an answer is missing");
-        Ok(answers.iter().map(RequestOutcome::from).collect())
-    }
-
-    /// Waits for a call, and repeats it while its outcome is unknown.
-    fn wait(
-        &self,
-        begun: Result<PendingCall<Vec<Answer>>, CallError>,
-        requests: &[bankroll_ledger::Request],
-    ) -> anyhow::Result<Vec<Answer>> {
-        let (until, mut begun) = (Instant::now() + PATIENCE, begun);
-        loop {
-            match begun.and_then(PendingCall::wait) {
-                Ok(answers) => return Ok(answers),
-                Err(CallError::Busy | CallError::Unavailable(_) | CallError::Unknown) if Instant::now() < until => {
-                    thread::sleep(STEP);
-                    begun = self.forwarder.apply(requests.to_vec(), CALL_WITHIN);
-                }
-                Err(error) => return Err(error).context("the books do not answer"),
-            }
         }
     }
 
@@ -177,11 +159,11 @@ impl NodeProcesses {
 }
 
 impl ChainSettings<'_> {
-    fn settings(&self, folder: &Path) -> anyhow::Result<[String; 18]> {
+    fn settings(&self, folder: &Path) -> anyhow::Result<Vec<String>> {
         // Paths in settings are relative to the folder.
         let socket = self.signer.socket.strip_prefix(folder).unwrap_or(&self.signer.socket);
         let (wallet, treasury) = (self.signer.wallet, Address(treasury().address().into_array()));
-        Ok([
+        Ok(vec![
             format!("chain.rpc={}", self.rpc),
             format!("chain.id={}", self.identity.chain_id),
             format!("chain.genesis={}", self.identity.genesis),
@@ -195,34 +177,48 @@ impl ChainSettings<'_> {
             format!("chain.resend_ms={}", tempo::RESEND.as_millis()),
             format!("chain.in_flight_max={}", tempo::IN_FLIGHT_MAX),
             format!("chain.pay_at_once={AT_ONCE}"),
-            "chain.sender_proof=account".into(),
             format!("server.name={SERVER}"),
             format!("server.buy_in={}", BUY_IN.amount),
             format!("server.developer_bps={}", BUY_IN.developer_bps),
             format!("server.world_bps={}", BUY_IN.world_bps),
+            format!("api.listen={}", self.api.listen),
+            "api.metrics=".into(),
+            "api.tls_certificate=".into(),
+            "api.tls_key=".into(),
+            "api.behind_proxy=false".into(),
+            format!("api.requests_per_s={}", self.api.requests_per_s),
+            format!("api.sign_ins_per_s={}", self.api.sign_ins_per_s),
         ])
     }
 }
 
-fn roles() -> [(&'static str, NodeRole); 4] {
+fn roles() -> [(&'static str, NodeRole); 5] {
     [
         (BOOKS[0], NodeRole::Books),
         (BOOKS[1], NodeRole::Books),
         ("indexer", NodeRole::Indexer),
         ("payouts", NodeRole::Payouts),
+        (API, NodeRole::Api),
     ]
 }
 
-/// Creates new certificates for each game, and returns the identity of this process.
-fn make_certificates(folder: &Path) -> anyhow::Result<NodeIdentity> {
+/// Whether the node at this URL reaches the holder of the books.
+fn is_ready(url: &str) -> bool {
+    let (headers, body) = (Vec::new(), Vec::new());
+    let request = RelayedRequest { method: "GET".into(), path: "/readyz".into(), headers, body };
+    FundsUrl::new(url).send(request).is_ok_and(|response| response.status == 200)
+}
+
+/// Creates new certificates for each game.
+fn make_certificates(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         // An earlier demo's, in a folder that only demos use.
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     let now = Clock::machine().now();
     let authority = Authority::init(folder, now)?;
-    for (name, role) in roles().into_iter().chain([(GAMES, NodeRole::Api)]) {
+    for (name, role) in roles() {
         authority.add(folder, &name.parse::<NodeName>()?, NodeRoles::of(&[role]), 1, now)?;
     }
-    Ok(NodeIdentity::load(folder, &GAMES.parse()?, now)?)
+    Ok(())
 }

@@ -108,7 +108,7 @@ fn classify(connector: &Connector, connection: &NodeConnection, reply: Result<Ca
         Err(refusal @ (CallRefusal::Busy | CallRefusal::Unreachable | CallRefusal::StorageFull)) => {
             Attempt::NotYet(refusal.into())
         }
-        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::TooLong | CallRefusal::NotAllowed(_))) => {
+        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::TooLong | CallRefusal::NotAllowed)) => {
             Attempt::Never(refusal)
         }
     }

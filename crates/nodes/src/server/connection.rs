@@ -10,12 +10,10 @@ use tokio::{
 
 use super::{CallHandler, IN_FLIGHT_MAX, SILENCE, ServerState, WRITE_WITHIN};
 use crate::{
-    RELAYED_HEADERS_MAX, Rights,
+    NodeRoles, RELAYED_HEADERS_MAX,
     identity::Peer,
-    wire::{
-        self, CALL_MAX, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, NodeStream,
-        ServerFrame,
-    },
+    rights::may_relay,
+    wire::{self, CallBody, CallRefusal, CallReply, CallRequest, FrameError, FrameViolation, NodeStream, ServerFrame},
 };
 
 /// Serves one peer from the welcome on, until it is not to be trusted any longer; a peer without a name is sent away.
@@ -58,11 +56,11 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
     let mut stop = shared.stop.clone();
     loop {
         let read = tokio::select! {
-            read = timeout(SILENCE, wire::read::<CallRequest>(&mut reading)) => read,
+            read = timeout(SILENCE, wire::read_bounded::<CallRequest>(&mut reading, &shared.long_frames)) => read,
             _ = stop.wait_for(|stop| *stop) => return,
         };
-        let request = match read {
-            Ok(Ok(Some(request))) => request,
+        let (request, memory) = match read {
+            Ok(Ok(Some(read))) => read,
             Ok(Ok(None) | Err(FrameError::Io(_))) => return,
             Ok(Err(FrameError::Violation(violation))) => {
                 let _ = replies.send(ServerFrame::Goodbye(violation)).await;
@@ -74,49 +72,25 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
             }
         };
         let Ok(permit) = Arc::clone(&in_flight).acquire_owned().await else { return };
-        let allowed = check_allowed(&request.body, peer, &shared.rights);
-        let (replies, shared) = (replies.clone(), Arc::clone(shared));
+        let (replies, shared, roles) = (replies.clone(), Arc::clone(shared), peer.roles);
         tokio::spawn(async move {
-            let reply = match allowed {
-                Ok(()) => answer(request.body, shared.handler.as_ref()).await,
-                Err(refusal) => Err(refusal),
-            };
+            let reply = answer(request.body, roles, shared.handler.as_ref()).await;
             // The connection may be closed.
             let _ = replies.send(ServerFrame::Reply { number: request.number, reply }).await;
-            drop(permit);
+            drop((permit, memory));
         });
     }
 }
 
-fn check_allowed(body: &CallBody, peer: &Peer, rights: &Rights) -> Result<(), CallRefusal> {
-    let given = match body {
-        CallBody::Ping => return Ok(()),
-        CallBody::Relay(_) => return rights.check_relay(peer.roles).map_err(CallRefusal::NotAllowed),
-        CallBody::Apply(requests) => requests.len(),
-        CallBody::Open { names, .. } => names.len(),
-    };
-    if !(1..=CALL_MAX).contains(&given) {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        return Err(CallRefusal::CallSize { given: count(given), most: count(CALL_MAX) });
-    }
-    let allowed = match body {
-        CallBody::Ping | CallBody::Relay(_) => Ok(()),
-        CallBody::Apply(requests) => rights.check(peer.roles, requests),
-        CallBody::Open { by, .. } => rights.check_open(peer.roles, by),
-    };
-    allowed.map_err(CallRefusal::NotAllowed)
-}
-
-async fn answer<D: CallHandler>(body: CallBody, handler: &D) -> Result<CallReply, CallRefusal> {
+async fn answer<D: CallHandler>(body: CallBody, roles: NodeRoles, handler: &D) -> Result<CallReply, CallRefusal> {
     match body {
         CallBody::Ping => Ok(CallReply::Pong),
-        CallBody::Apply(requests) => handler.apply(requests).await.map(CallReply::Applied),
-        CallBody::Open { by, names } => handler.open(by, names).await.map(CallReply::Opened),
-        CallBody::Relay(request) => match handler.relay(request).await {
+        CallBody::Relay(request) if may_relay(roles) => match handler.relay(request).await {
             // It happened, but the peer would not read the reply.
             Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::ReplyTooLong),
             response => response.map(CallReply::Relayed),
         },
+        CallBody::Relay(_) | CallBody::Apply(_) | CallBody::Open { .. } => Err(CallRefusal::NotAllowed),
     }
 }
 

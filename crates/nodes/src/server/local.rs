@@ -1,8 +1,8 @@
 //! Commands on this machine: a socket in the folder of the books instead of certificates.
 //!
 //! The right to write is the right to open the file: the socket has mode 0600, and the kernel reports the user of each
-//! connection. Only the user that runs the node, or root, is served: both could write the books' file itself. A peer
-//! gets the roles that the node grants to commands, and the rights of those roles, no more.
+//! connection. Only the user that runs the node, or root, is served: both could write the books' file itself. A command
+//! relays requests of the Funds API, as a node of role `api` does: it proves itself with a key, and not by the socket.
 
 use std::{
     fs, io,
@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{CallHandler, Listener, NodeServerError, ServerState, ServerTask, connection};
-use crate::{NodeName, NodeRoles, Rights, identity::Peer};
+use crate::{NodeName, NodeRole, NodeRoles, identity::Peer};
 
 const ROOT: u32 = 0;
 /// The name of every peer: all commands are one user.
@@ -36,16 +36,12 @@ impl LocalServer {
     ///
     /// # Errors
     /// If the path exists and is not a socket, or the socket cannot be made: a path may have about 100 bytes.
-    pub fn start<D: CallHandler>(
-        path: &Path,
-        roles: NodeRoles,
-        rights: Rights,
-        handler: Arc<D>,
-    ) -> Result<Self, NodeServerError> {
+    pub fn start<D: CallHandler>(path: &Path, handler: Arc<D>) -> Result<Self, NodeServerError> {
         let failed = |source: io::Error| NodeServerError::Socket { path: path.to_owned(), source };
-        let (task, shared) = ServerTask::start(1, rights, handler).map_err(failed)?;
+        let (task, shared) = ServerTask::start(1, handler).map_err(failed)?;
         let (listener, owner) = task.block_on(async { bind(path) }).map_err(failed)?;
         let node: NodeName = PEER.parse().map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
+        let roles = NodeRoles::of(&[NodeRole::Api]);
         task.accept(CommandListener { listener, owner, peer: Peer { node, roles } }, shared);
         Ok(Self { task, path: path.to_owned() })
     }

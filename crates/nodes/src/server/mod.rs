@@ -14,6 +14,7 @@
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
 //! | the certificate of the peer expires or is revoked | nothing more is read, and the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
+//! | bytes of long calls in flight, of all connections ([`LongFrames`]) | the next long call is read when one is answered |
 //!
 //! A failing connection never affects another. The handler completes a call even if its connection is closed; the
 //! caller retries.
@@ -31,7 +32,6 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use tokio::{
     net::{TcpListener, TcpStream},
     runtime::Runtime,
@@ -40,7 +40,11 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{NodeIdentity, RelayedRequest, RelayedResponse, Rights, identity::Peer, wire::CallRefusal};
+use crate::{
+    NodeIdentity, RelayedRequest, RelayedResponse,
+    identity::Peer,
+    wire::{CallRefusal, LongFrames},
+};
 pub use local::LocalServer;
 use places::{HandshakePlace, Places};
 
@@ -52,20 +56,10 @@ const WRITE_WITHIN: Duration = Duration::from_secs(30);
 /// How long calls in flight may take when the server stops.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Executes calls: the ledger, while this node holds it.
+/// Answers calls while this node holds the books.
 pub trait CallHandler: Send + Sync + 'static {
     /// Whether this node holds the books.
     fn holds(&self) -> bool;
-
-    /// Applies requests, each on its own; one answer each, in order.
-    fn apply(&self, requests: Vec<Request>) -> impl Future<Output = Result<Vec<Answer>, CallRefusal>> + Send;
-
-    /// Opens accounts, each with the policy of its kind; one answer each, in order.
-    fn open(
-        &self,
-        by: Principal,
-        names: Vec<AccountName>,
-    ) -> impl Future<Output = Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal>> + Send;
 
     /// Answers one request of the Funds API. The same request may come again, and has the same answer.
     fn relay(&self, request: RelayedRequest) -> impl Future<Output = Result<RelayedResponse, CallRefusal>> + Send;
@@ -120,8 +114,8 @@ trait Listener: Send + Sync + 'static {
 /// What all connections of a server share.
 struct ServerState<D> {
     handler: Arc<D>,
-    rights: Rights,
     stop: watch::Receiver<bool>,
+    long_frames: LongFrames,
 }
 
 impl NodeServer {
@@ -132,11 +126,10 @@ impl NodeServer {
     pub fn start<D: CallHandler>(
         listen: &str,
         identity: &NodeIdentity,
-        rights: Rights,
         handler: Arc<D>,
     ) -> Result<Self, NodeServerError> {
         let failed = |source: io::Error| NodeServerError::Listen { address: listen.to_owned(), source };
-        let (task, shared) = ServerTask::start(2, rights, handler).map_err(failed)?;
+        let (task, shared) = ServerTask::start(2, handler).map_err(failed)?;
         let addresses: Vec<SocketAddr> = listen.to_socket_addrs().map_err(failed)?.collect();
         let listener = task.block_on(TcpListener::bind(addresses.as_slice())).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -195,16 +188,12 @@ impl Listener for NodeListener {
 }
 
 impl ServerTask {
-    fn start<D: CallHandler>(
-        threads: usize,
-        rights: Rights,
-        handler: Arc<D>,
-    ) -> io::Result<(Self, Arc<ServerState<D>>)> {
+    fn start<D: CallHandler>(threads: usize, handler: Arc<D>) -> io::Result<(Self, Arc<ServerState<D>>)> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(threads).thread_name("nodes").enable_all().build()?;
         let (stop, stopped) = watch::channel(false);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        let shared = Arc::new(ServerState { handler, rights, stop: stopped });
+        let shared = Arc::new(ServerState { handler, stop: stopped, long_frames: LongFrames::default() });
         Ok((Self { runtime: Some(runtime), stop, connections }, shared))
     }
 

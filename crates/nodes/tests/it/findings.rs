@@ -10,59 +10,56 @@ use std::{
     time::Instant,
 };
 
-use bankroll_ledger::{AccountKind, AccountName, Action, Amount, Confirmation, Leg, Namespace, Principal, Request};
-use bankroll_nodes::{Answer, CallError, CallRefusal, PrincipalClaim};
+use bankroll_ledger::{Action, Amount, Confirmation, Leg, Namespace, Principal, Request};
+use bankroll_nodes::{
+    CallRefusal, NodeRole,
+    wire::{self, ServerFrame},
+};
 use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
-use crate::world::{PATIENCE, RelayAll, World, account, client, name, request};
+use crate::world::{PATIENCE, RelayAll, World, client, connect, identity, name, request};
 
 /// As many as the server has places for nodes.
 const STRANGERS: usize = 256;
 /// The server lets this many peers of one address shake hands at once.
 const HANDSHAKES_PER_ADDRESS: usize = 32;
 
-fn not_allowed(claim: PrincipalClaim) -> Result<Vec<Answer>, CallError> {
-    Err(CallError::Refused(CallRefusal::NotAllowed(claim)))
-}
-
-/// Finding N1: a node of role `api` named any operator and any second person, and the ledger believed both.
+/// Findings N1 and N2, and finding 1 of the review of the Funds API: a node sent ledger requests in the name of an
+/// operator with an invented second person, of the system, of a game server or a player, and the ledger believed it.
 #[test]
-fn an_api_node_that_invents_an_operator_or_a_second_person_is_refused() {
-    let world = World::new();
-    world.ledger.apply(world.credit("k")).unwrap().effects().unwrap();
-    let api = world.api();
-    let names = vec![AccountName { owner: Some(name("mallory")), ..account(AccountKind::Funds) }];
-    let opened = api.open_accounts(Principal::GameServer(name("arena")), names, PATIENCE).unwrap().wait().unwrap();
-    let leg = Leg::Move { from: world.alice, to: opened[0].unwrap(), amount: Amount::new(1) };
-    let confirmation = Some(Confirmation { proposal: name("proposal-1"), by: name("invented-2") });
-    let of = |who, confirmation: &Option<Confirmation>| {
-        let request = request(Namespace::Client, "override", who, leg.clone());
-        Request { confirmation: confirmation.clone(), ..request }
-    };
-    let ask = |forged| api.apply(vec![forged], PATIENCE).unwrap().wait();
-    let (olga, arena) = (Principal::Admin(name("invented-1")), Principal::GameServer(name("arena")));
-    assert_eq!(ask(of(olga.clone(), &confirmation)), not_allowed(PrincipalClaim::Principal { request: 0 }));
-    assert_eq!(ask(of(olga, &None)), not_allowed(PrincipalClaim::Principal { request: 0 }));
-    assert_eq!(ask(of(arena, &confirmation)), not_allowed(PrincipalClaim::Confirmation { request: 0 }));
-    assert_eq!((world.funds(), world.journal().get("override")), (1, None));
-}
-
-/// Finding N2: a node of role `payouts` spoke for the system, and reversed any record, as the credit of a deposit.
-#[test]
-fn a_node_of_a_flow_that_reverses_a_deposit_is_refused() {
+fn a_node_that_sends_a_ledger_request_is_refused_whatever_its_role_and_whomever_it_names() {
     let world = World::new();
     let credit = world.ledger.apply(world.credit("k")).unwrap().seq.unwrap();
-    let unused = Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
-    let flows = [("payouts", Namespace::Payouts), ("drainer", Namespace::Hot), ("indexer", Namespace::Deposits)];
-    for (role, namespace) in flows {
-        let node = world.caller(role, role, &world.server.address().to_string());
-        let principal = if role == "indexer" { Principal::Indexer } else { Principal::System };
-        let reversal =
-            Request { action: Action::Reverse(credit), ..request(namespace, "reversal", principal, unused.clone()) };
-        let outcome = node.apply(vec![reversal], PATIENCE).unwrap().wait();
-        assert_eq!(outcome, not_allowed(PrincipalClaim::Principal { request: 0 }), "{role}");
+    let leg = || Leg::Move { from: world.alice, to: world.custody, amount: Amount::new(1) };
+    let confirmation = Some(Confirmation { proposal: name("proposal-1"), by: name("invented-2") });
+    let forged = |namespace, who| request(namespace, "forged", who, leg());
+    let cases = [
+        Request { confirmation, ..forged(Namespace::Client, Principal::Admin(name("invented-1"))) },
+        Request { action: Action::Reverse(credit), ..forged(Namespace::Payouts, Principal::System) },
+        world.credit("forged"),
+        forged(Namespace::Client, Principal::GameServer(name("arena"))),
+        forged(Namespace::Player, Principal::User(name("alice"))),
+    ];
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for role in NodeRole::ALL {
+        identity(world.folder.path(), role.as_str(), role.as_str());
+        for request in &cases {
+            let answer = runtime.block_on(async {
+                let mut stream = connect(&world, Some((world.folder.path(), role.as_str()))).await;
+                wire::read::<ServerFrame>(&mut stream).await.unwrap();
+                wire::send(&mut stream, &apply_frame(request)).await.unwrap();
+                wire::read::<ServerFrame>(&mut stream).await.unwrap().unwrap()
+            });
+            let refused = ServerFrame::Reply { number: 1, reply: Err(CallRefusal::NotAllowed) };
+            assert_eq!(answer, refused, "{role}: {:?}", request.principal);
+        }
     }
-    assert_eq!((world.funds(), world.journal().get("reversal")), (1, None));
+    assert_eq!((world.funds(), world.journal().get("forged")), (1, None));
+}
+
+/// The call that applied requests, as version 1 of the protocol had it: call number 1, kind of call 1, the requests.
+fn apply_frame(request: &Request) -> Vec<u8> {
+    wire::frame(&(1_u64, 1_u32, [request].as_slice())).unwrap()
 }
 
 /// A peer without a certificate that starts a handshake and never finishes it.

@@ -12,6 +12,5 @@ mod local;
 mod moves;
 mod proxy;
 mod relay;
-mod rights;
 mod trust;
 mod world;

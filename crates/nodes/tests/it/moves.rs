@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_nodes::{BooksLocation, CallError, CallRefusal, Forwarder, NodeServer, Rights, UnavailableReason};
+use bankroll_nodes::{BooksLocation, CallError, CallRefusal, Forwarder, NodeServer, UnavailableReason};
 
 use crate::world::{Books, PATIENCE, RelayAll, World, fail_within, identity};
 
@@ -25,7 +25,7 @@ fn at(holder: &str, server: &NodeServer) -> Option<BooksLocation> {
 fn standby(world: &World) -> (Arc<Books>, NodeServer) {
     let books = Arc::new(Books::default());
     let own = identity(world.folder.path(), "books-2", "books");
-    let server = NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+    let server = NodeServer::start("127.0.0.1:0", &own, Arc::clone(&books)).unwrap();
     (books, server)
 }
 

@@ -1,8 +1,8 @@
 //! Requests of the Funds API, relayed by a front: what arrives, who may relay, and how long a request may be.
 
+use bankroll_ledger::Answer;
 use bankroll_nodes::{
-    Answer, CallError, CallRefusal, Forwarder, LocalServer, PrincipalClaim, RELAYED_HEADERS_MAX, RelayedRequest,
-    RelayedResponse, Rights,
+    CallError, CallRefusal, Forwarder, LocalServer, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
     wire::{self, CallBody, CallRequest, FRAME_MAX, FrameViolation, ServerFrame},
 };
 
@@ -34,7 +34,7 @@ fn a_request_arrives_as_it_was_sent_and_its_response_comes_back() {
 
     // Commands on the same machine relay through the socket.
     let socket = world.folder.path().join("books.sock");
-    let server = LocalServer::start(&socket, "api".parse().unwrap(), Rights::default(), world.books.clone()).unwrap();
+    let server = LocalServer::start(&socket, world.books.clone()).unwrap();
     assert_eq!(relay(&Forwarder::start_local(&socket).unwrap(), request), Ok(expected));
     server.stop(true);
 }
@@ -44,7 +44,7 @@ fn a_node_of_another_role_relays_nothing() {
     let world = World::new();
     for role in ["books", "indexer", "payouts", "drainer", "notify", "reconciler"] {
         let node = world.caller(role, role, &world.server.address().to_string());
-        let refused = CallError::Refused(CallRefusal::NotAllowed(PrincipalClaim::Relay));
+        let refused = CallError::Refused(CallRefusal::NotAllowed);
         assert_eq!(relay(&node, transfer(Vec::new())), Err(refused), "{role}");
     }
 }

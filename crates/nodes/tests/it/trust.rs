@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use crate::world::{Books, PATIENCE, RelayAll, World, connect, fail_within, identity, node, now};
 use bankroll_ledger::Time;
 use bankroll_nodes::{
-    Authority, BooksLocation, CallError, Forwarder, NodeIdentity, NodeServer, Rights, UnavailableReason, wire,
+    Authority, BooksLocation, CallError, Forwarder, NodeIdentity, NodeServer, UnavailableReason, wire,
 };
 
 /// Why a call of this node was not made; nothing happened.
@@ -72,7 +72,7 @@ fn a_node_without_the_books_role_cannot_pose_as_the_books() {
     let world = World::new();
     let false_books = identity(world.folder.path(), "api-9", "api,indexer,payouts");
     let books = Arc::new(Books::default());
-    let server = NodeServer::start("127.0.0.1:0", &false_books, Rights::default(), books).unwrap();
+    let server = NodeServer::start("127.0.0.1:0", &false_books, books).unwrap();
     let caller = world.caller("api-1", "api", &server.address().to_string());
     let outcome = unavailable_reason(&caller, &world);
     assert!(

@@ -13,12 +13,12 @@ use std::{
 };
 
 use bankroll_ledger::{
-    AccountId, AccountKind, AccountName, Action, Amount, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
-    OpenRejection, Principal, Record, References, Request, Scope, Seq, Time, Unit,
+    AccountId, AccountKind, AccountName, Action, Amount, Answer, Asset, AssetId, IdempotencyKey, Leg, Name, Namespace,
+    Principal, Record, References, Request, Scope, Seq, Time, Unit,
 };
 use bankroll_nodes::{
-    Answer, Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeClock, NodeIdentity,
-    NodeName, NodeServer, PendingCall, RelayedRequest, RelayedResponse, Rights,
+    Authority, BooksLocation, CallError, CallHandler, CallRefusal, Forwarder, NodeClock, NodeIdentity, NodeName,
+    NodeServer, PendingCall, RelayedRequest, RelayedResponse,
 };
 use bankroll_store::{Audit, Ledger, LedgerOptions, Reader};
 use rustls::{
@@ -109,11 +109,7 @@ impl Books {
     }
 }
 
-impl CallHandler for Books {
-    fn holds(&self) -> bool {
-        self.ledger.lock().unwrap().is_some()
-    }
-
+impl Books {
     async fn apply(&self, requests: Vec<Request>) -> Result<Vec<Answer>, CallRefusal> {
         let ledger = self.ledger()?;
         let answers =
@@ -123,15 +119,11 @@ impl CallHandler for Books {
         }
         Ok(answers)
     }
+}
 
-    async fn open(
-        &self,
-        by: Principal,
-        names: Vec<AccountName>,
-    ) -> Result<Vec<Result<AccountId, OpenRejection>>, CallRefusal> {
-        let ledger = self.ledger()?;
-        let opened = tokio::task::spawn_blocking(move || ledger.open_accounts(&by, names)).await.unwrap();
-        opened.map_err(|_| CallRefusal::Unknown)
+impl CallHandler for Books {
+    fn holds(&self) -> bool {
+        self.ledger.lock().unwrap().is_some()
     }
 
     /// Applies the requests in the body of `POST /apply`; `/twice` returns the body twice; otherwise returns what arrived.
@@ -236,14 +228,14 @@ impl World {
         let (custody, alice) = (opened[0].unwrap(), opened[1].unwrap());
         let books = Arc::new(Books { ledger: Mutex::new(Some(ledger.clone())), ..Books::default() });
         let own = identity(folder.path(), "books-1", "books");
-        let server = NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&books)).unwrap();
+        let server = NodeServer::start("127.0.0.1:0", &own, Arc::clone(&books)).unwrap();
         Self { folder, ledger, books, server, custody, alice }
     }
 
     /// A server of the same books by this clock, with the certificate of `books-1`.
     pub fn server_by(&self, clock: &Arc<TestClock>) -> NodeServer {
         let own = self.identity_by("books-1", clock);
-        NodeServer::start("127.0.0.1:0", &own, Rights::default(), Arc::clone(&self.books)).unwrap()
+        NodeServer::start("127.0.0.1:0", &own, Arc::clone(&self.books)).unwrap()
     }
 
     pub fn identity_by(&self, of: &str, clock: &Arc<TestClock>) -> NodeIdentity {

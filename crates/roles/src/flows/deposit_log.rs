@@ -106,7 +106,7 @@ fn suspended(deposit: &BookedDeposit) -> String {
     match deposit.reason {
         Some("unknown_player") => format!(
             "is in suspense: {from} was not a known player when it became final; it stays there, no command moves it \
-             yet. For later payments: bankroll players open {from}"
+             yet. For later payments the player signs in with that wallet: bankroll players sign-in"
         ),
         Some("unknown_server") => {
             let server = server.map_or_else(|| "no server".to_owned(), |server| format!("unknown server {server}"));
@@ -144,7 +144,7 @@ mod tests {
             suspended(&deposit(Purpose::Unknown, Some("unknown_player"))),
             &format!(
                 "is in suspense: {WALLET} was not a known player when it became final; it stays there, no command \
-                 moves it yet. For later payments: bankroll players open {WALLET}"
+                 moves it yet. For later payments the player signs in with that wallet: bankroll players sign-in"
             ),
         );
         check(

@@ -119,6 +119,12 @@ impl FundsClient {
         Self { way: FundsWay::Url(url.clone()), key, audience: audience.into(), chain }
     }
 
+    /// The same caller, whose signatures name this chain: those of a server name the server's chain.
+    #[must_use]
+    pub fn on_chain(self, chain: ChainId) -> Self {
+        Self { chain, ..self }
+    }
+
     /// A new idempotency key.
     ///
     /// # Errors

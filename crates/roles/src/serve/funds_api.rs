@@ -38,6 +38,8 @@ use crate::{
 const RELAY_WITHIN: Duration = Duration::from_secs(25);
 /// A caller may send this many seconds' worth of requests at once.
 const BURST_SECONDS: u32 = 2;
+/// The same for requests without a proof, which are few.
+const PUBLIC_BURST_SECONDS: u32 = 4;
 
 /// The router of the Funds API, and the books that it serves while this node holds them.
 pub struct FundsApi {
@@ -118,9 +120,7 @@ fn start(
 ) -> anyhow::Result<FrontHandle> {
     let api = &loaded.config.api;
     let metrics = (!api.metrics.is_empty()).then(|| resolve(&api.metrics, "api.metrics")).transpose()?;
-    let rate = RateLimit { per_second: api.requests_per_s, burst: api.requests_per_s.saturating_mul(BURST_SECONDS) };
-    // A sign-in is two requests, and a page that failed tries again.
-    let rate_public = RateLimit { per_second: api.sign_ins_per_s, burst: api.sign_ins_per_s.saturating_mul(4) };
+    let rate = |per_second: u32, seconds| RateLimit { per_second, burst: per_second.saturating_mul(seconds) };
     let access = log.clone();
     let config = FrontConfig {
         metrics_listen: metrics,
@@ -129,8 +129,8 @@ fn start(
         cors_origins: api.origins(),
         connections_max: api.connections_max,
         body_max: api.body_max,
-        rate_per_address: Some(rate),
-        rate_public: Some(rate_public),
+        rate_per_address: Some(rate(api.requests_per_s, BURST_SECONDS)),
+        rate_public: Some(rate(api.sign_ins_per_s, PUBLIC_BURST_SECONDS)),
         checks,
         log: Arc::new(move |line| write_access(&access, line)),
         ..FrontConfig::new(resolve(&api.listen, "api.listen")?)

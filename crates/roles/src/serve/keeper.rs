@@ -12,7 +12,7 @@
 use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
-use bankroll_nodes::{LocalServer, NodeRole, NodeRoles, Rights};
+use bankroll_nodes::LocalServer;
 use bankroll_store::{HeadWatch, LeaseWatch, Ledger, LedgerOptions, Location, Reader, StoreError};
 use bankroll_terminal::counted;
 use serde_json::Value;
@@ -42,19 +42,13 @@ pub struct LeaseKeeper<'a> {
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
     pub flows: Option<HolderFlows>,
-    /// Where commands are answered while the ledger is held; only for books in a folder.
-    pub commands: Option<CommandSocket>,
+    /// The socket for commands while the ledger is held; only for books in a folder.
+    pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
     /// Served while the ledger is held.
     pub api: &'a FundsApi,
     /// The configuration of the front in this process, if it has one.
     pub front: Option<&'a LoadedConfig>,
-}
-
-#[derive(Debug)]
-pub struct CommandSocket {
-    pub path: PathBuf,
-    pub rights: Rights,
 }
 
 /// The flows of the node that holds the ledger.
@@ -150,9 +144,8 @@ impl LeaseKeeper<'_> {
 
     /// A node whose socket cannot be made still holds the ledger; commands then say why they cannot reach it.
     fn answer_commands(&self) -> Option<LocalServer> {
-        let CommandSocket { path, rights } = self.commands.as_ref()?;
-        let roles = NodeRoles::of(&[NodeRole::Api]);
-        match LocalServer::start(path, roles, rights.clone(), Arc::clone(&self.handler)) {
+        let path = self.commands.as_ref()?;
+        match LocalServer::start(path, Arc::clone(&self.handler)) {
             Ok(server) => {
                 let sentence = format!("answers commands at {}", path.display());
                 self.log.write("commands", &sentence, &[("socket", path.display().to_string().into())]);
@@ -178,7 +171,7 @@ impl LeaseKeeper<'_> {
         // First: the API reads the registry once, and then knows the changes that it makes itself.
         let prepared = self.flows.as_ref().map_or(Ok(()), |flows| prepare_books(&flows.setup, ledger, self.log));
         match prepared.and_then(|()| self.api.hold(ledger)) {
-            Ok(api) => self.handler.hold(ledger.clone(), Some(api)),
+            Ok(api) => self.handler.hold(api),
             Err(error) => {
                 let why = on_one_line(error.as_ref());
                 self.log.write("no_api", &format!("released the ledger, and tries again: {why}"), &[]);

@@ -3,15 +3,14 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `keeper` | acquiring the ledger when its lease is free, standing by, losing it, releasing it |
-//! | `books_handler` | calls of other nodes to the books |
-//! | `intent_gate` | which payouts other nodes may request |
+//! | `books_handler` | calls of other nodes and of commands to the books |
 //! | `scrubber` | re-reading the books while they are held |
 //! | `forward` | forwarding to the holder of the ledger |
 //! | `funds_api` | the Funds API: its router where the ledger is held, its front where callers reach it |
 //!
-//! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a database a node without the role `books`
-//! watches who holds the ledger, so that it knows where to forward; a node with that role stands by until the lease
-//! is free.
+//! With books in a folder one process has all roles, and commands reach it by a socket in that folder. With books in a
+//! database a node without the role `books` watches who holds the ledger, so that it knows where to forward; a node with
+//! that role stands by until the lease is free.
 //!
 //! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
 //! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
@@ -23,7 +22,6 @@ mod books_handler;
 mod contract_checks;
 pub mod forward;
 pub mod funds_api;
-mod intent_gate;
 mod keeper;
 mod scrubber;
 
@@ -35,7 +33,7 @@ use std::{
 
 use anyhow::Context;
 use bankroll_api::front::FrontHandle;
-use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer, Rights};
+use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer};
 use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
@@ -46,8 +44,7 @@ use crate::{
 };
 use books_handler::BooksHandler;
 use funds_api::FundsApi;
-use intent_gate::IntentGate;
-use keeper::{CommandSocket, HolderFlows, LeaseKeeper};
+use keeper::{HolderFlows, LeaseKeeper};
 use scrubber::ScrubSettings;
 
 struct ServeNode {
@@ -64,7 +61,18 @@ pub const BOOKS_SOCKET: &str = "books.sock";
 
 /// Runs a node until a stop is requested: holds the ledger or stands by, and runs the flows of its roles.
 pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result<()> {
-    let (location, chain) = (loaded.books(), loaded.chain());
+    let chain = loaded.chain();
+    run_with_chain(loaded, chain, log, stop)
+}
+
+/// The same with another chain than the configured one: the chain of a demo is in the same process.
+pub fn run_with_chain(
+    loaded: LoadedConfig,
+    chain: Option<FlowSetup>,
+    log: NodeLog,
+    stop: StopFlag,
+) -> anyhow::Result<()> {
+    let location = loaded.books();
     let node = ServeNode { loaded, location, log, stop, chain };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
@@ -79,12 +87,10 @@ impl ServeNode {
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let socket = folder.join(BOOKS_SOCKET);
         let options = self.loaded.ledger_options();
-        let (handler, rights) = self.handler();
         let api = FundsApi::new(&self.loaded, self.chain.as_ref());
-        let keeper = self.keeper(Arc::clone(&handler), &api, true);
-        let kept = LeaseKeeper { commands: Some(CommandSocket { path: socket, rights }), ..keeper }.run(&options);
+        let keeper = self.keeper(Arc::default(), &api, true);
+        let kept = LeaseKeeper { commands: Some(socket), ..keeper }.run(&options);
         api.drain();
-        handler.close();
         kept
     }
 
@@ -119,8 +125,8 @@ impl ServeNode {
 
     fn keep(&self, identity: &NodeIdentity) -> anyhow::Result<()> {
         let config = &self.loaded.config;
-        let (handler, rights) = self.handler();
-        let server = NodeServer::start(&config.node.listen, identity, rights, Arc::clone(&handler))
+        let handler = Arc::<BooksHandler>::default();
+        let server = NodeServer::start(&config.node.listen, identity, Arc::clone(&handler))
             .context("cannot listen for other nodes")?;
         let named = Some(config.node.address.clone()).filter(|address| !address.is_empty());
         let address = named.unwrap_or_else(|| server.address().to_string());
@@ -131,17 +137,9 @@ impl ServeNode {
         );
         let options = LedgerOptions { address, ..self.loaded.ledger_options() };
         let api = FundsApi::new(&self.loaded, self.chain.as_ref());
-        let kept = self.keeper(Arc::clone(&handler), &api, false).run(&options);
+        let kept = self.keeper(handler, &api, false).run(&options);
         server.stop();
-        handler.close();
         kept
-    }
-
-    /// What answers calls to the books, and what callers may request.
-    fn handler(&self) -> (Arc<BooksHandler>, Rights) {
-        let gate = self.chain.clone().map(|chain| IntentGate::new(chain, self.location.clone()));
-        let rights = gate.as_ref().map_or_else(Rights::default, IntentGate::rights);
-        (Arc::new(BooksHandler::new(gate)), rights)
     }
 
     fn keeper<'a>(&'a self, handler: Arc<BooksHandler>, api: &'a FundsApi, alone: bool) -> LeaseKeeper<'a> {

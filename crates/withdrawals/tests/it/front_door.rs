@@ -1,12 +1,10 @@
-//! The front door as nodes and reports use it: batches, forwarded requests, views.
+//! The front door as the Funds API and reports use it: batches, views.
 
-use bankroll_ledger::{AccountId, Amount, AssetId, Request};
+use bankroll_ledger::{AccountId, Amount, Request};
 use bankroll_store::columns::any;
-use bankroll_withdrawals::{
-    ApprovalPolicy, IntentStatus, Intents, InvalidWithdrawal, JobStage, PayoutChain, WithdrawalRequest, views,
-};
+use bankroll_withdrawals::{IntentStatus, Intents, JobStage, WithdrawalRequest, views};
 
-use crate::world::{ETHER, World, home, name, sent};
+use crate::world::{ETHER, World, home, sent};
 
 const ALICE: &str = "arena/funds/1/alice";
 
@@ -30,34 +28,6 @@ fn a_batch_of_requests_notes_the_hold_of_each_intent() {
     noted.sort();
     assert_eq!(noted, holds);
     assert_eq!(world.standing(ALICE), (10 * ETHER, 2 * ETHER));
-}
-
-#[test]
-fn a_forwarded_request_is_admitted_only_from_the_players_own_account_on_the_chain_in_its_coin() {
-    let world = World::new();
-    let (own, other) = (name("eip155:1337"), name("eip155:1"));
-    let admits = |request: &Request, chain, coin: u32, policy| {
-        let chain = PayoutChain { name: chain, coin: AssetId(coin) };
-        Intents::new(policy).admit(request, Some(&chain), world.rows().reader()).unwrap()
-    };
-    let withdrawal = world.withdrawal("exit-1", home(1), ETHER);
-    let sound = request(&world, &withdrawal);
-    let bobs = WithdrawalRequest { wallet: name("bob"), ..withdrawal.clone() };
-    assert!(admits(&sound, &own, 1, world.policy));
-    assert!(!admits(&sound, &other, 1, world.policy), "another chain");
-    assert!(!admits(&sound, &own, 2, world.policy), "another coin");
-    let intents = Intents::new(world.policy);
-    let built = intents.request(&bobs, AccountId(1), AccountId(0));
-    assert_eq!(built, Err(InvalidWithdrawal::OtherWallet), "the account of another player");
-    assert!(!intents.admit(&sound, None, world.rows().reader()).unwrap(), "no coin is listed");
-    let custody = world.account("@house/custody/1/hot");
-    let foreign = intents.request(&withdrawal, custody, AccountId(0)).unwrap();
-    assert!(!admits(&foreign, &own, 1, world.policy), "not the account that it names");
-    // Once the key is decided, the first answer is due under any policy.
-    let strict = ApprovalPolicy { at_once: Amount::new(1) };
-    assert!(!admits(&sound, &own, 1, strict));
-    world.request(&withdrawal).unwrap();
-    assert!(admits(&sound, &own, 1, strict));
 }
 
 #[test]

@@ -164,7 +164,8 @@ fn prepare_books(at: &Path) {
     Connection::open(at.join("other/books.db")).unwrap().execute_batch("CREATE TABLE letters (text)").unwrap();
 }
 
-/// `made` has the empty books of a new folder; those in `chained` know the coin of a chain that is not there.
+/// `made` has the empty books of a new folder; those in `chained` know the coin of a chain that is not there, and the
+/// game server `arena`, whose key is in `k`.
 fn prepare_new_books(at: &Path) {
     run(at, &["init", "--dir", "made"]).ok();
     let (genesis, wallet) = (format!("0x{}", "1".repeat(64)), format!("0x{}", "2".repeat(40)));
@@ -175,6 +176,19 @@ fn prepare_new_books(at: &Path) {
     let coin = Asset { chain: "eip155:1".parse().unwrap(), unit: Unit::Native, decimals: 18, symbol: "ETH".into() };
     ledger.list_asset(coin).unwrap();
     ledger.close();
+    let program = |args: &str| run(at, &args.split_whitespace().collect::<Vec<_>>());
+    let key = program("keys auth k --json").json();
+    let key = key["address"].as_str().unwrap();
+    program("registry chains add eip155:1 --label x --dir chained").ok();
+    program("registry assets add ETH --chain eip155:1 --decimals 18 --dir chained").ok();
+    program(&format!("registry custody-keys add hot --address {wallet} --dir chained")).ok();
+    program(&format!("registry wallets add hot --chain eip155:1 --role hot --address {wallet} --dir chained")).ok();
+    let bounds = "--buy-in-min 1 --buy-in-max 9 --developer-bps-max 0 --world-bps-max 0";
+    let of = "--server arena --chain eip155:1 --asset 1 --custody-key hot --dir chained";
+    program(&format!("registry server-keys add {key} {of} {bounds}")).ok();
+    let terms = "--buy-in 1 --developer-bps 0 --world-bps 0 --mass-per-coin 1 --dir chained";
+    let wallets = format!("--payout-address {wallet} --developer 0x{}", "3".repeat(40));
+    program(&format!("servers register arena --key k {terms} {wallets}")).ok();
 }
 
 fn prepare_configurations(at: &Path) {
