@@ -161,7 +161,7 @@ impl Caller {
         python.args(["--include-path-regex", self.paths]);
         python.args(["--exclude-checks", EXCEPT, "--no-color"]);
         // They ask whether this machine is slow, and whether a form is hard to guess.
-        python.args(["--suppress-health-check", "all"]);
+        python.args(["--suppress-health-check", "all", "--request-timeout", "60"]);
         match soak() {
             None => python.args(["--phases", "examples,coverage,fuzzing"]).args([
                 "--generation-deterministic",
