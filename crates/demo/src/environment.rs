@@ -17,7 +17,7 @@ use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_orders::Address;
 use bankroll_roles::{
-    flows::{FlowSetup, RpcEndpoint, SenderProof},
+    flows::{FlowSetup, RpcEndpoint},
     reconcile::{Reconciliation, Wallet, reconcile},
 };
 use bankroll_store::{Location, Reader};
@@ -71,7 +71,6 @@ impl Environment {
             in_flight_max: tempo::IN_FLIGHT_MAX,
             fee_max: tempo::FEE_MAX,
             signer: signer.socket.clone(),
-            senders: SenderProof::Signature,
             server: arena.server.clone(),
             buy_in: arena::BUY_IN,
             policy: arena::policy(),

@@ -9,8 +9,8 @@
 //! block, so the payment is never taken for a stranger's. The other way round, a wallet proven between the two reads
 //! would be missed.
 
-use bankroll_chains_evm::{Address, BlockTag, RpcNode};
-use bankroll_ledger::{Name, Time};
+use bankroll_chains_evm::{BlockTag, RpcNode};
+use bankroll_ledger::Time;
 use bankroll_store::{Reader, Rows, StoreError};
 
 use crate::{
@@ -63,13 +63,4 @@ impl Indexer {
         };
         Ok(scanned)
     }
-}
-
-/// The wallet that an account's owner is, in the one spelling that counts: lowercase hexadecimal. A second spelling
-/// of the same address would be a second account of one wallet, and a payment could be credited to either. An owner
-/// that is not an address of this chain pays some other way.
-#[must_use]
-pub fn wallet_of(owner: &Name) -> Option<Address> {
-    let address: Address = owner.as_str().parse().ok()?;
-    (address.lower_hex() == owner.as_str()).then_some(address)
 }

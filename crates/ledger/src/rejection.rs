@@ -31,7 +31,7 @@ pub enum Rejection {
     #[error("an override needs the confirmation of a second operator")]
     NotConfirmed,
     /// Money that only the system frees would stay held for ever without a payout that ends.
-    #[error("a hold that only the system frees must name its payout intent")]
+    #[error("a hold that only the system frees must name its payout intent, and make the row of it")]
     HoldNeedsIntent,
     #[error("the idempotency key was used for another request")]
     KeyReused,

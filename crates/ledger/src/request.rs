@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    AccountId, Amount, Confirmation, Fact, HoldId, IdempotencyKey, Name, Principal, Rejection, Seq, Time,
-    fact::is_storable,
+    AccountId, Amount, Column, ColumnValue, Confirmation, Fact, Guard, HoldId, IdempotencyKey, Name, Principal,
+    Rejection, Seq, Time, fact::is_storable,
 };
 
 pub const LEGS_MAX: usize = 16;
@@ -130,7 +130,7 @@ impl Request {
         {
             return Err(Rejection::NotConfirmed);
         }
-        if self.principal != Principal::System && self.holds_for_system() && self.references.intent.is_none() {
+        if self.principal != Principal::System && self.holds_for_system() && !self.makes_its_intent() {
             return Err(Rejection::HoldNeedsIntent);
         }
         Ok(())
@@ -144,6 +144,14 @@ impl Request {
     fn holds_for_system(&self) -> bool {
         let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
         matches!(&self.action, Action::Legs(legs) if legs.iter().any(for_system))
+    }
+
+    /// Whether it makes the row of the intent that it names, by which the system will free what is held.
+    fn makes_its_intent(&self) -> bool {
+        let Some(intent) = &self.references.intent else { return false };
+        let is_its_key = |column: &Column| matches!(&column.1, ColumnValue::Text(key) if key == intent);
+        let makes = |fact: &Fact| fact.guard == Guard::Absent && fact.row.columns.first().is_some_and(is_its_key);
+        self.facts.iter().any(makes)
     }
 
     fn check_form(&self) -> Result<(), Rejection> {

@@ -38,7 +38,6 @@ mod server;
 pub mod wire;
 
 pub use authority::{Authority, AuthorityError, CA_CERTIFICATE, CA_KEY, REVOCATION_LIST};
-pub use bankroll_ledger::Answer;
 pub use forwarder::{BooksLocation, CallError, Forwarder, PendingCall, UnavailableReason};
 pub use identity::{NodeClock, NodeIdentity, NodeIdentityError, certificate_file, key_file};
 pub use name::{NodeName, NodeNameError};

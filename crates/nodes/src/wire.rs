@@ -3,11 +3,10 @@
 //! The books' node sends the first frame ([`ServerFrame::Welcome`]), which proves to the other node that its
 //! certificate was accepted. Then requests go one way and replies the other, in any order, matched by their numbers. A
 //! peer that violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame,
-//! [`CALL_MAX`] requests per call, and [`LongFrames`] for the memory of long frames.
+//! [`RELAYED_HEADERS_MAX`] headers, and [`LongFrames`] for the memory of long frames.
 
 use std::sync::Arc;
 
-use bankroll_ledger::{AccountId, AccountName, Answer, OpenRejection, Principal, Request};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -22,10 +21,8 @@ pub const FRAME_MAX: usize = 16 << 20;
 const SHORT_FRAME: usize = 64 << 10;
 /// The most bytes of long frames in memory, for all connections of a server.
 const LONG_FRAMES_MAX: usize = 256 << 20;
-/// The most requests, or names of accounts, in one call.
-pub const CALL_MAX: usize = 1_024;
-/// The version of the protocol; both ends must have the same.
-pub const VERSION: u16 = 1;
+/// The version of the protocol; both ends must have the same. Version 1 had ledger requests, too.
+pub const VERSION: u16 = 2;
 
 /// A stream that frames are sent over: TLS between nodes, a local socket for commands.
 pub(crate) trait NodeStream: AsyncRead + AsyncWrite + Send + Unpin + 'static {}
@@ -42,13 +39,6 @@ pub struct CallRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallBody {
     Ping,
-    /// Apply these requests, each on its own.
-    Apply(Vec<Request>),
-    /// Open these accounts, each with the policy of its kind.
-    Open {
-        by: Principal,
-        names: Vec<AccountName>,
-    },
     /// Answer this request of the Funds API; its proofs are in it.
     Relay(RelayedRequest),
 }
@@ -74,10 +64,6 @@ pub enum ServerFrame {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallReply {
     Pong,
-    /// One answer per request, in order.
-    Applied(Vec<Answer>),
-    /// One result per name, in order.
-    Opened(Vec<Result<AccountId, OpenRejection>>),
     Relayed(RelayedResponse),
 }
 
@@ -90,21 +76,12 @@ pub enum CallRefusal {
     /// Nothing happened: the queue is full.
     #[error("the books are busy")]
     Busy,
-    /// Nothing happened: the call is too large.
-    #[error("a call has 1 to {most} requests; this one has {given}")]
-    CallSize { given: u32, most: u32 },
     /// Nothing happened: the call does not fit one frame.
     #[error("the call is too long: at most {FRAME_MAX} bytes and {RELAYED_HEADERS_MAX} headers")]
     TooLong,
     /// Nothing happened: the node's roles do not allow it.
     #[error("the node's roles do not allow this request")]
     NotAllowed,
-    /// Nothing happened: the disk of the books is full.
-    #[error("the disk of the books is full")]
-    StorageFull,
-    /// Nothing happened: the books' database was unreachable.
-    #[error("the books' database was unreachable")]
-    Unreachable,
     /// It may have happened.
     #[error("the outcome is unknown")]
     Unknown,

@@ -195,7 +195,7 @@ impl Script {
             }
             4..7 => (game_server, Action::Legs(vec![moving(player, WORLD, amount)])),
             7..9 => {
-                let (expires, settler) = (None, Settler::System);
+                let (expires, settler) = (None, Settler::Holder);
                 let hold = Leg::Hold { account: player, amount, expires, settler };
                 (game_server, Action::Legs(vec![moving(WORLD, player, amount), hold]))
             }

@@ -84,11 +84,10 @@ fn to_headers(headers: Vec<(String, String)>) -> HeaderMap {
 pub(super) fn failure(error: &CallError) -> ApiError {
     match error {
         CallError::Busy | CallError::Refused(CallRefusal::Busy) => ApiError::new(ErrorCode::Busy).after(1),
-        CallError::Refused(CallRefusal::CallSize { .. } | CallRefusal::TooLong) => ApiError::with(
+        CallError::Refused(CallRefusal::TooLong) => ApiError::with(
             ErrorCode::BodyTooLarge,
             "the request does not fit into a call between nodes; divide the batch",
         ),
-        CallError::Refused(CallRefusal::StorageFull) => ApiError::new(ErrorCode::StorageFull).after(1),
         CallError::Refused(CallRefusal::Unknown) | CallError::Unknown => {
             ApiError::new(ErrorCode::OutcomeUnknown).after(1)
         }
@@ -98,7 +97,7 @@ pub(super) fn failure(error: &CallError) -> ApiError {
             ErrorCode::Internal,
             "the books do not let this node relay requests; the operator must give it the role api",
         ),
-        CallError::Refused(CallRefusal::NotHolder | CallRefusal::Unreachable) | CallError::Unavailable(_) => {
+        CallError::Refused(CallRefusal::NotHolder) | CallError::Unavailable(_) => {
             ApiError::new(ErrorCode::Unavailable).after(1)
         }
     }

@@ -47,10 +47,10 @@ pub(super) fn finished(mut document: openapi::OpenApi) -> openapi::OpenApi {
         // Each operation of a batch has a key of its own; closing a session twice is closing it once.
         let has_key = !path.ends_with("/batch") && !path.ends_with("/sessions/current");
         if path.starts_with("/v1/registry/") {
-            let operations = [&mut item.get, &mut item.post, &mut item.delete];
+            let operations = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
             operations.into_iter().flatten().for_each(|operation| operation.tags = Some(vec!["registry".to_owned()]));
         }
-        let changes = [&mut item.post, &mut item.put, &mut item.delete];
+        let changes = [&mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         changes.into_iter().flatten().for_each(|operation| finish(operation, has_key));
         item.get.iter_mut().for_each(|operation| finish(operation, false));
     }

@@ -329,6 +329,23 @@ fn books_that_are_not_held_are_unavailable_and_a_drain_ends() {
 }
 
 #[test]
+fn a_drain_waits_for_the_first_request_of_a_connection() {
+    let world = World::new();
+    let long = Duration::from_secs(60);
+    let front = start(&world, FrontConfig { first_request_timeout: long, drain_timeout: long, ..config() });
+    let (address, mut new, mut used) = (front.address(), Client::new(front.address()), Client::new(front.address()));
+    assert_eq!(used.get("/v1/time").status, 200);
+    wait_until("both are accepted", || front.connections() == 2);
+    let draining = std::thread::spawn(move || front.drain());
+    assert!(used.is_closed(), "it is idle");
+    wait_until("nothing listens any more", || TcpStream::connect(address).is_err());
+    let last = new.send(&pellets(&world, "last"), r#"{"amount": "1"}"#);
+    assert_eq!(last.status, 200, "{last:?}");
+    assert!(new.is_closed());
+    draining.join().unwrap();
+}
+
+#[test]
 fn half_open_handshakes_keep_no_caller_out() {
     let world = World::new();
     let folder = tempfile::tempdir().unwrap();

@@ -70,6 +70,9 @@ fn queries_are_strict_too() {
     check("after=x", "cursor_invalid");
     check("owner=%00", "query_invalid");
     check("after=1%0a", "query_invalid");
+    let below = |number: &str| world.get("arena", &format!("/v1/servers/arena/versions?below={number}"));
+    assert_eq!(below("9223372036854775808").code(), "query_invalid", "the document says int64");
+    below("9223372036854775807").expect(200);
     let page = world.get("arena", "/v1/servers/arena/accounts?kind=funds&limit=1").expect(200);
     assert_eq!(page["accounts"][0]["account"], json!(funds_of("arena", "alice")));
 }

@@ -91,7 +91,9 @@ impl OpenedPlayer {
     }
 
     fn text(&self, args: &PlayerOpenArgs) -> anyhow::Result<String> {
-        let assets = Assets::new(args.location.reader()?.assets()?);
+        // A machine that reaches the service by its URL has no books to read, and shows base units.
+        let assets = args.location.reader().and_then(|reader| Ok(Assets::new(reader.assets()?)));
+        let assets = assets.unwrap_or_else(|_| Assets::none());
         let amount = |amount| assets.with_symbol(self.asset, amount);
         let price = match self.price {
             Some(price) => format!("  {} buys in for {}; fees are on top\n", amount(price), amount(self.buy_in)),

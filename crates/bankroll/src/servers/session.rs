@@ -65,7 +65,7 @@ pub struct RegisterArgs {
 #[command(after_help = "\
 Examples:
   bankroll servers session arena --key arena.key --dir casino
-  bankroll servers session arena --key arena.key --dir casino --json
+  bankroll servers session arena --key arena.key --dir casino --token
   bankroll servers session owner --owner --key casino/owner.key --dir casino
 
 Who has the printed token can act as the server, or the owner, until it
@@ -80,6 +80,9 @@ pub struct SessionArgs {
     /// Open a session of the owner of this name
     #[arg(long)]
     owner: bool,
+    /// Print the token of the session, and nothing else
+    #[arg(long)]
+    token: bool,
     #[command(flatten)]
     location: LocationArgs,
 }
@@ -128,6 +131,9 @@ pub fn open(args: &SessionArgs, json: bool) -> anyhow::Result<()> {
     let answer = opened?;
     if json {
         return terminal::answer_json(&answer);
+    }
+    if args.token {
+        return terminal::answer(&format!("{}\n", text(&answer["token"])));
     }
     let path = if args.owner { "/v1/servers".into() } else { format!("/v1/servers/{}", in_path(args.name.as_str())) };
     terminal::answer(&session_text(&answer, &path, &args.location)?)

@@ -146,7 +146,8 @@ fn holds_and_debts_are_shown() {
     let server = Principal::GameServer("arena".parse().unwrap());
     let hold =
         |amount: u128, settler| Leg::Hold { account: funds, amount: Amount::new(amount), expires: None, settler };
-    apply(&ledger, server, Namespace::Client, vec![hold(500_000, Settler::System), hold(1, Settler::Holder)]);
+    apply(&ledger, Principal::System, Namespace::Payouts, vec![hold(500_000, Settler::System)]);
+    apply(&ledger, server, Namespace::Client, vec![hold(1, Settler::Holder)]);
 
     let text = run(folder.path(), &["accounts", "show", "arena/funds/1/ann"]).ok();
     for what in [

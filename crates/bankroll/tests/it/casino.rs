@@ -67,7 +67,7 @@ pub fn open(folder: &Path) {
     casino.ask(Namespace::Client, "=spawn", server(), moving(funds, world, 500_000), References::default());
     later();
     let intent = || References { intent: Some("pay-1".into()), ..References::default() };
-    let hold = Leg::Hold { account: funds, amount: Amount::new(400_000), expires: None, settler: Settler::System };
+    let hold = Leg::Hold { account: funds, amount: Amount::new(400_000), expires: None, settler: Settler::Holder };
     let player = Principal::User("0xa1".parse().unwrap());
     let held = casino.ask(Namespace::Player, "0xa1/leave", player, Action::Legs(vec![hold]), intent());
     later();

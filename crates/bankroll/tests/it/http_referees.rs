@@ -1,4 +1,4 @@
-//! Referees that nobody of this project wrote, against a running node over HTTP: viem and siwe sign as wallets do, and
+//! Referees that others wrote, against a running node over HTTP: viem and siwe sign as wallets do, and
 //! Schemathesis reads the OpenAPI document and looks for answers that the document does not allow.
 //!
 //! `cargo xtask test` installs them into `.tools`.

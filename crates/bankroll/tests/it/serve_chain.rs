@@ -58,7 +58,15 @@ pub fn player() -> SimulatedKey {
     SimulatedKey::derived(SEED, 0)
 }
 
-/// A folder with books in which the player has signed in.
+/// The player signs in at the node of this folder.
+pub fn sign_in(folder: &Path) {
+    if !folder.join("player.key").exists() {
+        run(folder, &["chain", "key", "0", "player.key", "--seed", "7"]).ok();
+    }
+    run(folder, &["players", "sign-in", "--key", "player.key", "--set", "chain.id=31337"]).ok();
+}
+
+/// A folder with books in which the player has an account.
 pub fn casino(folder: &Path) {
     run(folder, &["init"]).ok();
     let ledger = hold(folder);
@@ -84,16 +92,14 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     chain.tell("sim_crash", &json!([true, 1]));
 
     let mut serve = command(folder.path());
-    let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10", "chain.sender_proof=account"]
-        .into_iter()
-        .map(str::to_owned);
+    let set = ["chain.id=31337", "chain.confirmations=3", "chain.poll_ms=10"].into_iter().map(str::to_owned);
     let set =
         set.chain([format!("chain.rpc={url}"), format!("chain.genesis={genesis}"), format!("chain.wallet={WALLET}")]);
     serve.envs(API_ANYWHERE).args(["serve", "--json"]).args(set.flat_map(|set| ["--set".to_owned(), set]));
     let node = Running::spawn(serve, "node-1");
-    node.until("took");
-    // Reported once for each flow that needs a node, however often it is tried.
-    let [follows, trouble, _] = node.until_all(["follows", "trouble", "trouble"]);
+    // Trouble is reported once for each flow that needs a node, however often it is tried.
+    let [_, _, follows, trouble, _] = node.until_all(["took", "commands", "follows", "trouble", "trouble"]);
+    sign_in(folder.path());
     assert!(follows["message"].as_str().unwrap().contains("final after 3 blocks"), "{follows}");
     assert!(trouble["message"].as_str().unwrap().contains("the RPC node"), "{trouble}");
 

@@ -8,7 +8,7 @@ use bankroll_ledger::{
 };
 use bankroll_nodes::{
     CallError, CallRefusal, Forwarder, RelayedResponse,
-    wire::{self, CallBody, CallReply, CallRequest, ServerFrame},
+    wire::{self, CallBody, CallReply, CallRequest, FrameViolation, ServerFrame},
 };
 use bankroll_store::{LeaseWatch, Reader};
 use bankroll_testkit::postgres::pairs;
@@ -126,8 +126,7 @@ fn with_its_certificate_a_node_relays_and_pings_and_nothing_else() {
     for (node, role) in &NODES[1..] {
         assert_eq!(answer(&house, node, &ping), ServerFrame::Reply { number: 1, reply: Ok(CallReply::Pong) });
         for frame in ledger_requests() {
-            let refused = ServerFrame::Reply { number: 1, reply: Err(CallRefusal::NotAllowed) };
-            assert_eq!(answer(&house, node, &frame), refused, "{role}");
+            assert_eq!(answer(&house, node, &frame), ServerFrame::Goodbye(FrameViolation::Malformed), "{role}");
         }
         match answer(&house, node, &relayed) {
             ServerFrame::Reply { reply: Ok(CallReply::Relayed(response)), .. } => {

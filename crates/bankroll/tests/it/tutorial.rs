@@ -2,7 +2,7 @@
 //!
 //! Blocks marked `sh` are run to their end; those marked `sh leave running: NAME` run until the page is over. The `text`
 //! block after a block is what it prints: its lines in this order, with others between them. Hashes, addresses, times and
-//! whole numbers may be others than on the page. The port is a free one.
+//! whole numbers may be others than on the page. The ports are free ones.
 
 use std::{
     io::{BufRead, BufReader},
@@ -14,11 +14,16 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::{program::folder, running::PATIENCE};
+use crate::{
+    program::{API_ANYWHERE, folder},
+    running::PATIENCE,
+};
 
 const PAGE: &str = include_str!("../../../../docs/tutorial.md");
 /// The address of the chain on the page.
 const CHAIN: &str = "127.0.0.1:8545";
+/// The address of the Funds API on the page.
+const API: &str = "127.0.0.1:8640";
 
 /// One block of commands of the page.
 struct Step {
@@ -49,6 +54,8 @@ struct Reader {
     folder: TempDir,
     /// Where the chain really listens.
     chain: String,
+    /// Where the Funds API really listens.
+    api: String,
     running: Vec<Background>,
 }
 
@@ -64,10 +71,11 @@ impl Reader {
         let script = script
             .replace("bankroll chain pay ", &format!("bankroll chain pay --rpc http://{CHAIN} "))
             .replace("bankroll chain --", "bankroll chain --port 0 --")
-            .replace(CHAIN, &self.chain);
+            .replace(CHAIN, &self.chain)
+            .replace(API, &self.api);
         let mut shell = Command::new("sh");
         shell.args(["-euc", &script]).current_dir(self.folder.path()).env_clear();
-        shell.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
+        shell.envs(API_ANYWHERE).env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
         shell
     }
 
@@ -76,7 +84,7 @@ impl Reader {
         let printed = [done.stdout, done.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
         assert!(done.status.success(), "{}\n{printed}", step.script);
         let mut wanted = wanted(&step.shows);
-        printed.lines().for_each(|line| wanted.see(&line.replace(&self.chain, CHAIN)));
+        printed.lines().for_each(|line| wanted.see(&self.as_on_page(line)));
         assert_eq!(wanted.missing(), None, "of\n{}\nwhich printed\n{printed}", step.script);
     }
 
@@ -94,9 +102,16 @@ impl Reader {
             if let Some(address) = line.strip_prefix("Simulated chain at http://") {
                 address.clone_into(&mut self.chain);
             }
-            wanted.see(&line.replace(&self.chain, CHAIN));
+            if let Some((_, rest)) = line.split_once("answers the Funds API at http://") {
+                rest.split(';').next().unwrap().clone_into(&mut self.api);
+            }
+            wanted.see(&self.as_on_page(&line));
         }
         self.running.push(left);
+    }
+
+    fn as_on_page(&self, line: &str) -> String {
+        line.replace(&self.chain, CHAIN).replace(&self.api, API)
     }
 
     /// Ctrl-C in every terminal, the last one first.
@@ -168,7 +183,7 @@ fn kind(word: &str) -> Option<(&'static str, usize)> {
 #[test]
 fn every_command_of_the_tutorial_does_what_the_page_says() {
     let steps = steps(PAGE);
-    let mut reader = Reader { folder: folder(), chain: CHAIN.into(), running: Vec::new() };
+    let mut reader = Reader { folder: folder(), chain: CHAIN.into(), api: API.into(), running: Vec::new() };
     for step in &steps {
         match step.mark.as_str() {
             "sh build" => assert!(step.script.starts_with("cargo build --release\n"), "{}", step.script),

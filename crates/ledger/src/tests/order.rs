@@ -33,6 +33,9 @@ fn the_request_as_a_whole_is_checked_rule_by_rule() {
          k9 admin(ann): move alice -> #99 1, need servers/arena spawns=open                not_confirmed
          k9 admin(ann): hold #99 1 by system without intent                                not_confirmed
          k9 game_server: hold #99 1 by system without intent                               hold_needs_intent
+         k9 game_server: hold #99 1 by system without row                                  hold_needs_intent
+         k9 game_server: hold #99 1 by system without row, make intents/wd-k8 state=new    hold_needs_intent
+         k9 game_server: hold #99 1 by system without row, need intents/wd-k9 state=new    hold_needs_intent
          k2 game_server: move alice -> #99 1, need servers/arena spawns=open               key_reused
          k9 game_server: move alice -> #99 1, need servers/arena spawns=open               server_paused
          l0 game_server: post #99 -> #99 1                                                 account_not_found

@@ -105,11 +105,7 @@ fn classify(connector: &Connector, connection: &NodeConnection, reply: Result<Ca
             connector.close(connection);
             Attempt::NotYet(refusal.into())
         }
-        Err(refusal @ (CallRefusal::Busy | CallRefusal::Unreachable | CallRefusal::StorageFull)) => {
-            Attempt::NotYet(refusal.into())
-        }
-        Err(refusal @ (CallRefusal::CallSize { .. } | CallRefusal::TooLong | CallRefusal::NotAllowed)) => {
-            Attempt::Never(refusal)
-        }
+        Err(refusal @ CallRefusal::Busy) => Attempt::NotYet(refusal.into()),
+        Err(refusal @ (CallRefusal::TooLong | CallRefusal::NotAllowed)) => Attempt::Never(refusal),
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! | what happens | what the call does |
 //! | --- | --- |
-//! | refused before it took effect (not the holder, busy, unreachable) | pauses, retries |
+//! | refused before it took effect (not the holder, busy) | pauses, retries |
 //! | connection lost after sending, outcome unknown, new holder | may have happened: retries with the same keys |
 //! | the same, for a request without a key | `unknown` at once: a second delivery would be answered differently |
 //! | deadline | `unknown` if it may have happened, else `unavailable` |
@@ -26,7 +26,6 @@ use std::{
     time::Duration,
 };
 
-use bankroll_ledger::{AccountId, AccountName, OpenRejection, Principal, Request};
 use tokio::{
     runtime::Runtime,
     sync::{Semaphore, oneshot},
@@ -34,7 +33,7 @@ use tokio::{
 };
 
 use crate::{
-    Answer, CallRefusal, NodeIdentity, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
+    CallRefusal, NodeIdentity, RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse,
     wire::{self, CallBody, CallReply},
 };
 use call::Repeat;
@@ -146,35 +145,6 @@ impl Forwarder {
         Ok(Self { inner: Arc::new(Inner { runtime: Some(runtime), connector, permits }) })
     }
 
-    /// Applies requests at the books, each on its own; one answer each, in order.
-    ///
-    /// # Errors
-    /// If too many calls are in flight, or the call is too large. Nothing happened.
-    pub fn apply(&self, requests: Vec<Request>, within: Duration) -> Result<PendingCall<Vec<Answer>>, CallError> {
-        let given = requests.len();
-        self.call(CallBody::Apply(requests), given, Repeat::UntilAnswered, within, |reply| match reply {
-            CallReply::Applied(answers) => Some(answers),
-            CallReply::Pong | CallReply::Opened(_) | CallReply::Relayed(_) => None,
-        })
-    }
-
-    /// Opens accounts at the books, each with the policy of its kind; one answer each, in order.
-    ///
-    /// # Errors
-    /// If too many calls are in flight, or the call is too large. Nothing happened.
-    pub fn open_accounts(
-        &self,
-        by: Principal,
-        names: Vec<AccountName>,
-        within: Duration,
-    ) -> Result<PendingCall<Vec<Result<AccountId, OpenRejection>>>, CallError> {
-        let given = names.len();
-        self.call(CallBody::Open { by, names }, given, Repeat::UntilAnswered, within, |reply| match reply {
-            CallReply::Opened(opened) => Some(opened),
-            CallReply::Pong | CallReply::Applied(_) | CallReply::Relayed(_) => None,
-        })
-    }
-
     /// Has the books answer one request of the Funds API. Every attempt sends the same bytes; a change without an
     /// idempotency key is delivered at most once ([`RelayedRequest::may_be_repeated`]).
     ///
@@ -185,9 +155,9 @@ impl Forwarder {
             return Err(CallError::Refused(CallRefusal::TooLong));
         }
         let repeat = if request.may_be_repeated() { Repeat::UntilAnswered } else { Repeat::Never };
-        self.call(CallBody::Relay(request), 1, repeat, within, |reply| match reply {
+        self.call(&CallBody::Relay(request), repeat, within, |reply| match reply {
             CallReply::Relayed(response) => Some(response),
-            CallReply::Pong | CallReply::Applied(_) | CallReply::Opened(_) => None,
+            CallReply::Pong => None,
         })
     }
 
@@ -196,33 +166,25 @@ impl Forwarder {
     /// # Errors
     /// Why not.
     pub fn ping(&self, within: Duration) -> Result<PendingCall<()>, CallError> {
-        self.call(CallBody::Ping, 0, Repeat::UntilAnswered, within, |reply| (reply == CallReply::Pong).then_some(()))
+        self.call(&CallBody::Ping, Repeat::UntilAnswered, within, |reply| (reply == CallReply::Pong).then_some(()))
     }
 
-    fn call<T: Send + Counted + 'static>(
+    fn call<T: Send + 'static>(
         &self,
-        body: CallBody,
-        given: usize,
+        body: &CallBody,
         repeat: Repeat,
         within: Duration,
         read: impl Fn(CallReply) -> Option<T> + Send + 'static,
     ) -> Result<PendingCall<T>, CallError> {
-        if given > wire::CALL_MAX {
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let refusal = CallRefusal::CallSize { given: count(given), most: count(wire::CALL_MAX) };
-            return Err(CallError::Refused(refusal));
-        }
-        let body = wire::encode_body(&body).ok_or(CallError::Refused(CallRefusal::TooLong))?;
+        let body = wire::encode_body(body).ok_or(CallError::Refused(CallRefusal::TooLong))?;
         let permit = Arc::clone(&self.inner.permits).try_acquire_owned().map_err(|_| CallError::Busy)?;
         let (sender, reply) = oneshot::channel();
         let (connector, deadline) = (Arc::clone(&self.inner.connector), Instant::now() + within);
         if let Some(runtime) = &self.inner.runtime {
             runtime.spawn(async move {
                 let answered = call::call_until(&connector, &body, repeat, deadline).await;
-                let answered = answered.and_then(|reply| {
-                    // A reply of another kind or length: the outcome of this call is unknown.
-                    read(reply).filter(|read| read.count() == given).ok_or(CallError::Unknown)
-                });
+                // A reply of another kind: the outcome of this call is unknown.
+                let answered = answered.and_then(|reply| read(reply).ok_or(CallError::Unknown));
                 let _ = sender.send(answered);
                 drop(permit);
             });
@@ -237,29 +199,6 @@ impl Drop for Inner {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-/// The number of answers in a reply.
-trait Counted {
-    fn count(&self) -> usize;
-}
-
-impl<T> Counted for Vec<T> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-}
-
-impl Counted for () {
-    fn count(&self) -> usize {
-        0
-    }
-}
-
-impl Counted for RelayedResponse {
-    fn count(&self) -> usize {
-        1
     }
 }
 

@@ -90,7 +90,7 @@ async fn answer<D: CallHandler>(body: CallBody, roles: NodeRoles, handler: &D) -
             Ok(response) if response.headers.len() > RELAYED_HEADERS_MAX => Err(CallRefusal::ReplyTooLong),
             response => response.map(CallReply::Relayed),
         },
-        CallBody::Relay(_) | CallBody::Apply(_) | CallBody::Open { .. } => Err(CallRefusal::NotAllowed),
+        CallBody::Relay(_) => Err(CallRefusal::NotAllowed),
     }
 }
 

@@ -12,8 +12,8 @@ use std::{
 
 use bankroll_ledger::{Action, Amount, Confirmation, Leg, Namespace, Principal, Request};
 use bankroll_nodes::{
-    CallRefusal, NodeRole,
-    wire::{self, ServerFrame},
+    NodeRole,
+    wire::{self, FrameViolation, ServerFrame},
 };
 use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
@@ -50,8 +50,7 @@ fn a_node_that_sends_a_ledger_request_is_refused_whatever_its_role_and_whomever_
                 wire::send(&mut stream, &apply_frame(request)).await.unwrap();
                 wire::read::<ServerFrame>(&mut stream).await.unwrap().unwrap()
             });
-            let refused = ServerFrame::Reply { number: 1, reply: Err(CallRefusal::NotAllowed) };
-            assert_eq!(answer, refused, "{role}: {:?}", request.principal);
+            assert_eq!(answer, ServerFrame::Goodbye(FrameViolation::Malformed), "{role}: {:?}", request.principal);
         }
     }
     assert_eq!((world.funds(), world.journal().get("forged")), (1, None));

@@ -19,7 +19,7 @@ use bankroll_withdrawals::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::units::Units;
-use crate::flows::{FlowSetup, RpcEndpoint, RpcUrls, SenderProof};
+use crate::flows::{FlowSetup, RpcEndpoint, RpcUrls};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,24 +33,12 @@ pub struct ChainConfig {
     pub wallet: String,
     /// Several are separated by commas.
     pub treasury: String,
-    pub sender_proof: SenderProofConfig,
     pub signer: PathBuf,
     pub poll_ms: u64,
     pub resend_ms: u64,
     pub in_flight_max: usize,
     pub max_fee_per_gas: Units,
     pub pay_at_once: Units,
-}
-
-/// The ids that development nodes use. Nobody's money is there.
-const DEVELOPMENT_CHAINS: [u64; 2] = [1337, 31337];
-
-/// [`SenderProof`] as it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SenderProofConfig {
-    Signature,
-    Account,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +61,6 @@ impl Default for ChainConfig {
             start: 1,
             wallet: String::new(),
             treasury: String::new(),
-            sender_proof: SenderProofConfig::Signature,
             signer: "signer/signer.sock".into(),
             poll_ms: 1_000,
             resend_ms: 60_000,
@@ -128,10 +115,6 @@ impl ChainConfig {
         if wallet.is_some_and(|wallet| treasury.contains(&wallet)) {
             wrong.push(("chain.treasury", "the wallet itself cannot be a treasury address".into()));
         }
-        if self.sender_proof == SenderProofConfig::Account && !DEVELOPMENT_CHAINS.contains(&self.id) {
-            let what = "an open account proves nothing about a sender; only development chains may say so";
-            wrong.push(("chain.sender_proof", format!("{what} ({DEVELOPMENT_CHAINS:?}, this one is {})", self.id)));
-        }
         let chain = format!("eip155:{}", self.id).parse();
         let name = read(&server.name, "server.name", "the game server", &mut wrong);
         if !wrong.is_empty() {
@@ -156,10 +139,6 @@ impl ChainConfig {
             in_flight_max: self.in_flight_max,
             fee_max: self.max_fee_per_gas.0.units(),
             signer: base.join(&self.signer),
-            senders: match self.sender_proof {
-                SenderProofConfig::Signature => SenderProof::Signature,
-                SenderProofConfig::Account => SenderProof::Account,
-            },
             server: name,
             buy_in,
             policy: ApprovalPolicy { at_once: self.pay_at_once.0 },

@@ -152,10 +152,6 @@ start = {start}
 wallet = ""
 treasury = ""
 
-# Whose a payment from a wallet is. "signature": of the player who has signed in with that wallet. "account": also of the
-# owner of an account of that name; a game server can open one for any wallet, so this is for play money only.
-sender_proof = "signature"
-
 # The socket of the signer (`bankroll signer`), relative to this file's folder.
 signer = "{signer}"
 

@@ -22,7 +22,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 47] = [
+const FORMS: [(&str, ValueForm); 46] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -59,7 +59,6 @@ const FORMS: [(&str, ValueForm); 47] = [
     ("chain.start", ValueForm::Whole(0..=u64::MAX)),
     ("chain.wallet", ValueForm::Text),
     ("chain.treasury", ValueForm::Text),
-    ("chain.sender_proof", ValueForm::OneOf(&["signature", "account"])),
     ("chain.signer", ValueForm::Name("the signer's socket, as in \"signer/signer.sock\"")),
     ("chain.poll_ms", ValueForm::Whole(1..=600_000)),
     ("chain.resend_ms", ValueForm::Whole(100..=86_400_000)),

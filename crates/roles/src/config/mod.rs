@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flows;
 pub use api::ApiConfig;
-pub use chain::{ChainConfig, GameServerConfig, SenderProofConfig};
+pub use chain::{ChainConfig, GameServerConfig};
 pub use database::DatabaseConfig;
 pub use file::commented;
 pub use keys::KEYS;

@@ -1,18 +1,15 @@
 //! The role `indexer`: calls `bankroll_deposits::Indexer` again and again, and logs what it did.
 
 use bankroll_chains_evm::RpcNode;
-use bankroll_deposits::{Indexer, ScanOutcome, WatchList, indexer::wallet_of};
-use bankroll_ledger::{AccountId, AccountKind, Time};
-use bankroll_store::{AccountFilter, Clock, Reader, Rows, StoreError};
+use bankroll_deposits::{Indexer, ScanOutcome};
+use bankroll_ledger::Time;
+use bankroll_store::{Clock, Rows, StoreError};
 
 use super::{
-    FlowSetup, RowsLocation, SenderProof, StopFlag, deposit_log,
+    FlowSetup, RowsLocation, StopFlag, deposit_log,
     pace::{LoopRound, rounds},
 };
 use crate::{log::NodeLog, registry::ChainView};
-
-/// Accounts read at a time.
-const PAGE: usize = 1_000;
 
 /// Follows the chain until a stop is requested.
 pub fn follow(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
@@ -35,8 +32,6 @@ struct OpenIndexer {
     rows: Rows,
     indexer: Indexer,
     view: ChainView,
-    /// The last account that was read, if accounts stand for proofs.
-    read_to: Option<AccountId>,
 }
 
 impl IndexerLoop<'_> {
@@ -54,7 +49,7 @@ impl IndexerLoop<'_> {
             self.open = Some(open);
             return Ok(LoopRound::Waits(format!("the registry does not list {} yet", self.setup.chain())));
         }
-        let outcome = open.step(self.clock.now(), node, self.setup.senders)?;
+        let outcome = open.step(self.clock.now(), node)?;
         self.open = Some(open);
         let ScanOutcome::Moved { unwound_to, deposits, .. } = outcome else { return Ok(LoopRound::Idle) };
         if let Some(fork) = unwound_to {
@@ -68,13 +63,13 @@ impl IndexerLoop<'_> {
     fn open(&self, at: &RowsLocation) -> anyhow::Result<OpenIndexer> {
         let rows = Rows::open(at)?;
         let view = ChainView::new(self.setup.chain(), self.setup.asset(rows.reader())?);
-        Ok(OpenIndexer { rows, indexer: Indexer::new(self.setup.scan_config()), view, read_to: None })
+        Ok(OpenIndexer { rows, indexer: Indexer::new(self.setup.scan_config()), view })
     }
 }
 
 impl OpenIndexer {
-    fn step(&mut self, now: Time, node: &RpcNode, senders: SenderProof) -> anyhow::Result<ScanOutcome> {
-        let Self { rows, indexer, view, read_to } = self;
+    fn step(&mut self, now: Time, node: &RpcNode) -> anyhow::Result<ScanOutcome> {
+        let Self { rows, indexer, view } = self;
         let mut unreadable = None;
         let scanned = indexer.step(now, node, rows, |reader, watch| {
             if let Err(error) = view.update_watch_list(reader, watch) {
@@ -82,33 +77,11 @@ impl OpenIndexer {
                 // Ends the step before anything is written; the error itself is below.
                 return Err(StoreError::Unreachable);
             }
-            match senders {
-                SenderProof::Signature => Ok(()),
-                SenderProof::Account => add_account_owners(reader, watch, read_to),
-            }
+            Ok(())
         });
         match unreadable {
             Some(error) => Err(error.into()),
             None => Ok(scanned?),
-        }
-    }
-}
-
-/// Takes the owners of accounts that were opened since the last call for proven players.
-fn add_account_owners(
-    reader: &Reader,
-    watch: &mut WatchList,
-    read_to: &mut Option<AccountId>,
-) -> Result<(), StoreError> {
-    let mut filter = AccountFilter { kind: Some(AccountKind::Funds), after: *read_to, ..AccountFilter::default() };
-    loop {
-        let accounts = reader.accounts(&filter, PAGE)?;
-        let Some(last) = accounts.last() else { return Ok(()) };
-        (filter.after, *read_to) = (Some(last.id), Some(last.id));
-        let owners = accounts.iter().filter_map(|account| account.name.owner.as_ref());
-        let wallets = owners.filter_map(|owner| Some((wallet_of(owner)?, owner.clone())));
-        for (wallet, owner) in wallets {
-            watch.proven.entry(wallet).or_insert(owner);
         }
     }
 }

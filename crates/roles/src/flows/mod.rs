@@ -40,7 +40,7 @@ pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
 pub(crate) use setup::HOT_WALLET;
-pub use setup::{FlowSetup, RpcEndpoint, SenderProof};
+pub use setup::{FlowSetup, RpcEndpoint};
 pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.

@@ -36,17 +36,6 @@ pub enum RpcEndpoint {
     Here(InProcessRpc),
 }
 
-/// What makes a payment from a wallet a player's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SenderProof {
-    /// The wallet's own signature, when the player signed in with it.
-    #[default]
-    Signature,
-    /// Also an open account of that name. A game server can open one for any wallet, that of an exchange included: for
-    /// play money only.
-    Account,
-}
-
 /// The technical settings of a chain, and the entries of an empty registry: `wallet`, `treasury`, `server` and `buy_in`
 /// count only until the registry has entries of its own.
 #[derive(Clone, Debug)]
@@ -72,7 +61,6 @@ pub struct FlowSetup {
     /// The most that a unit of gas may cost, in wei.
     pub fee_max: u128,
     pub signer: PathBuf,
-    pub senders: SenderProof,
     pub server: Name,
     /// What a place in the server's world costs.
     pub buy_in: BuyIn,

@@ -35,13 +35,14 @@ fn a_hold_keeps_money_from_being_spent_and_expires_by_the_ledgers_clock() {
 }
 
 #[test]
-fn an_exit_is_a_move_and_a_payout_hold_that_only_the_system_settles() {
+fn a_payout_hold_is_settled_by_the_system_alone() {
     let world = World::new();
     let (alice, arena) = (world.player("alice", 100), world.account(AccountKind::World, None));
     let custody = world.account(AccountKind::Custody, Some("hot"));
     world.play(vec![moving(alice, arena, 100)]);
-    let exit = world.play(vec![moving(arena, alice, 80), hold(alice, 80, None, Settler::System)]);
-    let payout = exit.effects().unwrap().holds[0].hold.id;
+    world.play(vec![moving(arena, alice, 80)]);
+    let held = world.system(vec![hold(alice, 80, None, Settler::System)]);
+    let payout = held.effects().unwrap().holds[0].hold.id;
     assert_eq!(world.balances(alice), (80, 80));
     assert_eq!(world.play(vec![Leg::Release { hold: payout }]).effects(), Err(Rejection::NotAllowed));
     assert_eq!(world.play(vec![moving(alice, arena, 1)]).effects(), Err(Rejection::InsufficientFunds));

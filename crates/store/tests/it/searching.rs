@@ -59,7 +59,7 @@ fn story(world: &World) {
     let credited = ask(Namespace::Deposits, "credit-1", Principal::Indexer, vec![moving(custody, alice, 50)], deposit); // 6
     ask(Namespace::Deposits, "credit-2", Principal::Indexer, vec![moving(custody, alice, 70)], References::default()); // 7
     let intent = || References { intent: Some("pay-1".into()), ..References::default() };
-    let held = vec![hold(alice, 40, None, Settler::System)];
+    let held = vec![hold(alice, 40, None, Settler::Holder)];
     let held = ask(Namespace::Player, "0xa1/leave", Principal::User(name("0xa1")), held, intent()); // 8
     let hold = bankroll_ledger::HoldId::of(held, 0);
     let paid = vec![Leg::Post { hold, to: custody, amount: bankroll_ledger::Amount::new(40) }];

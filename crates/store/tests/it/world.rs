@@ -151,14 +151,12 @@ impl World {
 }
 
 pub fn request(key: IdempotencyKey, principal: Principal, legs: Vec<Leg>) -> Request {
-    let for_system = legs.iter().any(|leg| matches!(leg, Leg::Hold { settler: Settler::System, .. }));
-    let intent = for_system.then(|| format!("wd-{}", key.text));
     Request {
         key,
         principal,
         confirmation: None,
         action: Action::Legs(legs),
-        references: References { intent, ..References::default() },
+        references: References::default(),
         facts: Vec::new(),
         events: Vec::new(),
     }

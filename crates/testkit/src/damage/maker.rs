@@ -123,7 +123,7 @@ impl Maker {
             8..11 => {
                 let now = self.hand.load(Ordering::SeqCst);
                 let expires = self.rng.bool().then(|| Time(now + self.rng.u64(10_000..3_000_000)));
-                let (amount, settler) = (Amount::new(amount), Settler::System);
+                let (amount, settler) = (Amount::new(amount), Settler::Holder);
                 let hold = Leg::Hold { account: player, amount, expires, settler };
                 request(&text, game_server(), vec![moving(WORLD, player, amount.units()), hold])
             }

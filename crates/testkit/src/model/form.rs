@@ -39,11 +39,18 @@ pub(super) fn check(request: &Request) -> Result<(), RejectionCode> {
         }
     }
     let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
-    let names_no_intent = request.references.intent.is_none();
-    if legs.iter().any(for_system) && names_no_intent && !matches!(request.principal, Principal::System) {
+    if legs.iter().any(for_system) && !makes_its_intent(request) && !matches!(request.principal, Principal::System) {
         return Err("hold_needs_intent");
     }
     Ok(())
+}
+
+/// One of its facts makes a row whose key begins with the intent that the request names.
+fn makes_its_intent(request: &Request) -> bool {
+    let intent = request.references.intent.clone().map(ColumnValue::Text);
+    let made = request.facts.iter().filter(|fact| matches!(fact.guard, Guard::Absent));
+    let mut keys = made.filter_map(|fact| fact.row.columns.first());
+    intent.is_some_and(|intent| keys.any(|(_, key)| *key == intent))
 }
 
 fn amount(leg: &Leg) -> Option<u128> {

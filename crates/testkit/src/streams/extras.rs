@@ -33,6 +33,12 @@ pub(super) fn checking(server: &str, number: i64) -> Fact {
     }
 }
 
+/// A fact that makes the row of this intent.
+pub(super) fn making(intent: &str) -> Fact {
+    let set = vec![column("state", text("open")), column("remark", ColumnValue::Null)];
+    Fact { guard: Guard::Absent, set, ..checking(intent, 1) }
+}
+
 fn column(name: &str, value: ColumnValue) -> Column {
     (name.to_owned(), value)
 }

@@ -141,12 +141,17 @@ impl Stream {
         request
     }
 
-    /// A hold that only the system frees must name an intent; nearly every caller does.
+    /// A hold that only the system frees must name an intent and make its row; nearly every caller does. The system
+    /// itself need not.
     fn name_intent(&mut self, request: &mut Request) {
         let for_system = |leg: &Leg| matches!(leg, Leg::Hold { settler: Settler::System, .. });
         let needs = matches!(&request.action, Action::Legs(legs) if legs.iter().any(for_system));
         if needs && self.chance(95) {
-            request.references.intent = Some(format!("wd-{}", self.keys_made));
+            let intent = format!("wd-{}", self.keys_made);
+            if request.principal != Principal::System && self.chance(95) {
+                request.facts.push(extras::making(&intent));
+            }
+            request.references.intent = Some(intent);
         }
     }
 

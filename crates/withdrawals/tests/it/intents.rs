@@ -154,13 +154,14 @@ fn only_the_hold_of_the_intent_itself_is_posted_whatever_other_requests_claim() 
     for number in 0..12 {
         let hold = Leg::Hold { account: bob, amount: Amount::new(ETHER / 10), expires: None, settler: Settler::System };
         let key = IdempotencyKey {
-            namespace: Namespace::Client,
+            namespace: Namespace::System,
             scope: Scope::Server(name("arena")),
             text: format!("forged-{number}"),
         };
         let request = Request {
             key,
-            principal: Principal::GameServer(name("arena")),
+            // No other principal can hold under the name of an intent without its row.
+            principal: Principal::System,
             confirmation: None,
             action: Action::Legs(vec![hold]),
             references: References { intent: Some(named.to_string()), ..References::default() },

@@ -109,12 +109,6 @@ pub const ROWS: &[Row] = &[
     ),
     Row("config check --set node.listen=nowhere", 2, "--set node.listen: \"nowhere\" is not of the form host:port"),
     Row("config check --set node.listen=a:99999", 2, "--set node.listen: \"a:99999\" is not of the form host:port"),
-    Row(
-        "config check --set chain.sender_proof=account",
-        2,
-        "--set chain.sender_proof: an open account proves nothing about a sender; only development chains may say so \
-         ([1337, 31337], this one is 1)",
-    ),
     Row("config check --set api.listen=nowhere", 2, "--set api.listen: \"nowhere\" is not of the form host:port"),
     Row("config check --set api.metrics=a:b", 2, "--set api.metrics: \"a:b\" is not of the form host:port"),
     Row(

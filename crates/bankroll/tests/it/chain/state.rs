@@ -8,7 +8,7 @@ use super::Served;
 use crate::{
     program::{API_ANYWHERE, command, folder, run},
     running::Running,
-    serve_chain::{WALLET, casino, player},
+    serve_chain::{WALLET, casino, player, sign_in},
 };
 
 const STATE: [&str; 6] = ["--block-time", "0", "--seed", "7", "--state", "chain.jsonl"];
@@ -148,7 +148,6 @@ fn serve(casino: &Path, chain: &Served) -> Running {
         "chain.id=31337".to_owned(),
         "chain.confirmations=2".to_owned(),
         "chain.poll_ms=10".to_owned(),
-        "chain.sender_proof=account".to_owned(),
         format!("chain.rpc={url}"),
         format!("chain.genesis={genesis}"),
         format!("chain.wallet={WALLET}"),
@@ -166,7 +165,8 @@ fn books_that_follow_the_chain_go_on_after_both_were_stopped_and_started_again()
     for (round, balance) in [(1, "10000000000000000"), (2, "20000000000000000")] {
         let chain = start(chains.path());
         let node = serve(casinos.path(), &chain);
-        node.until("follows");
+        node.until_all(["follows", "commands"]);
+        sign_in(casinos.path());
         let payment = json!([{ "from": player().address(), "to": WALLET, "value": "0x24c545296ce000" }]);
         let sent = chain.tell("eth_sendTransaction", payment);
         chain.tell("evm_mine", json!([{ "blocks": 2 }]));

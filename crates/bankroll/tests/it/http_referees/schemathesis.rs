@@ -151,7 +151,11 @@ impl Caller {
         let settings = self.node.folder.path().join("schemathesis.toml");
         std::fs::write(&settings, self.all_settings()).unwrap();
         let mut python = Command::new(tools().join("schemathesis/bin/python3"));
-        python.env_clear().env("PYTHONUTF8", "1").current_dir(self.node.folder.path());
+        python
+            .env_clear()
+            .env("PYTHONUTF8", "1")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .current_dir(self.node.folder.path());
         python.args(["-m", "schemathesis.cli", "--config-file"]).arg(settings);
         python.arg("run").arg(format!("{}/openapi.json", self.node.url));
         python.args(["--include-path-regex", self.paths]);

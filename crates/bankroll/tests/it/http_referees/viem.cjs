@@ -35,7 +35,7 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
     ['expired', await register({ expires: BigInt(inSeconds(-300)) })],
     ['expires in a day', await register({ expires: BigInt(inSeconds(86400)) })],
     ['buy-in above its bound', await register({ buyIn: 1001n })],
-    ['payout address of nobody', await register({ payoutAddress: developer })],
+    ['unregistered payout address', await register({ payoutAddress: developer })],
     ['signature cut off', await register({}, { signature: body.signature.slice(0, -2) })],
   ]
   found.registration = { 'as signed': outcome(registered), 'pays to': registered.body.server.deposit_address }

@@ -53,7 +53,7 @@ enum Outcome {
     /// The service says that nothing was changed.
     Refused(String),
     /// The connection was not served any more, or the answer says that the outcome is unknown.
-    Unknown,
+    Unknown(String),
 }
 
 /// What a call ended with; `None` if nothing listens any more, so that nothing was sent.
@@ -61,11 +61,11 @@ fn outcome(sent: io::Result<Reply>) -> Option<Outcome> {
     let reply = match sent {
         Ok(reply) => reply,
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return None,
-        Err(_) => return Some(Outcome::Unknown),
+        Err(error) => return Some(Outcome::Unknown(error.kind().to_string())),
     };
     Some(match reply.status {
         200 => Outcome::Applied(reply),
-        503 if reply.code() == "outcome_unknown" => Outcome::Unknown,
+        503 if reply.code() == "outcome_unknown" => Outcome::Unknown(reply.code()),
         503 | 429 => Outcome::Refused(reply.code()),
         _ => panic!("{reply:?}"),
     })
@@ -109,6 +109,15 @@ fn stop_under_load(node: Running, arena: &Caller) -> BTreeMap<String, Outcome> {
         let outcomes = callers.into_iter().flat_map(|caller| caller.join().unwrap());
         (outcomes.collect::<BTreeMap<String, Outcome>>(), probe.join().unwrap())
     });
+    let is = |outcome: &Outcome| match outcome {
+        Outcome::Applied(_) => "applied".to_owned(),
+        Outcome::Refused(code) | Outcome::Unknown(code) => code.clone(),
+    };
+    let counts = outcomes.values().map(is).fold(BTreeMap::new(), |mut counts, kind| {
+        *counts.entry(kind).or_insert(0) += 1;
+        counts
+    });
+    println!("{counts:?}");
     let red = ready.iter().position(|is_ready| !is_ready).expect("it turns red");
     assert!(red > 0 && ready[red..].iter().all(|is_ready| !is_ready), "green, then red for good: {ready:?}");
     outcomes
@@ -122,7 +131,7 @@ fn check_outcomes(arena: &Caller, outcomes: &BTreeMap<String, Outcome>) {
         match outcome {
             Outcome::Applied(first) => assert_eq!((repeated.is_replay(), &repeated.body), (true, &first.body), "{key}"),
             Outcome::Refused(code) => assert!(!repeated.is_replay(), "{key}: {code} said that nothing was changed"),
-            Outcome::Unknown => {}
+            Outcome::Unknown(_) => {}
         }
     }
     let left = ALICE_HAS - outcomes.len() as u64;

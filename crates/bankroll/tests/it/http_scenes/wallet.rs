@@ -1,12 +1,11 @@
 //! A player with a wallet: signs in, and signs payouts.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use bankroll_ledger::Time;
 use bankroll_orders::{
     Address, ChainId,
     typed_data::{self, Payout, U256, WalletSignature},
 };
+use bankroll_store::Clock;
 use bankroll_terminal::when;
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
@@ -78,5 +77,5 @@ impl Wallet {
 }
 
 fn seconds() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+    Clock::machine().now().0 / 1_000_000
 }

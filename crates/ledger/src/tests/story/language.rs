@@ -65,10 +65,19 @@ impl Story {
             ["hold", nick, sum] => hold(nick, sum, None, Settler::Holder),
             ["hold", nick, sum, "until", time] => hold(nick, sum, Some(time), Settler::Holder),
             ["hold", nick, sum, "by", "system"] => {
-                request.references.intent = Some(format!("wd-{}", request.key.text));
+                let intent = format!("wd-{}", request.key.text);
+                if request.references.intent.is_none() {
+                    let row = format!("intents/{intent}");
+                    request.facts.push(fact(&row, Guard::Absent, GuardFailure::Conflict, vec![column("state=new")]));
+                }
+                request.references.intent = Some(intent);
                 hold(nick, sum, None, Settler::System)
             }
             ["hold", nick, sum, "by", "system", "without", "intent"] => hold(nick, sum, None, Settler::System),
+            ["hold", nick, sum, "by", "system", "without", "row"] => {
+                request.references.intent = Some(format!("wd-{}", request.key.text));
+                hold(nick, sum, None, Settler::System)
+            }
             ["post", nick, "->", to, sum] => {
                 Leg::Post { hold: self.hold(nick), to: self.account(to), amount: amount(sum) }
             }
