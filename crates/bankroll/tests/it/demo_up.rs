@@ -14,6 +14,8 @@ use crate::{
     program::{demo_command, folder, hold, run_with},
 };
 
+const LAST_LINE: &str = "end it with Ctrl-C";
+
 /// A demo that has ended its game, and the lines that it printed.
 fn started(folder: &Path) -> (Child, Vec<String>) {
     let mut demo = demo_command(folder);
@@ -21,13 +23,14 @@ fn started(folder: &Path) -> (Child, Vec<String>) {
     let mut child = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut printed = Vec::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
-        let is_last = line == "end it with Ctrl-C";
+        let is_last = line == LAST_LINE;
         printed.push(line);
         if is_last {
-            return (child, printed);
+            break;
         }
     }
-    panic!("it never stayed up: {printed:#?}");
+    assert_eq!(printed.last().map(String::as_str), Some(LAST_LINE), "it never stayed up: {printed:#?}");
+    (child, printed)
 }
 
 /// Runs a printed line as a reader does who pastes it into a shell.
