@@ -38,6 +38,9 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-deck", tests: Tests::Unit, filter: "tests", shares: 1 },
     Suite { package: "bankroll-chains-simulated", tests: Tests::Integration, filter: "random_histories", shares: 1 },
     Suite { package: "bankroll-chains-evm", tests: Tests::Integration, filter: "random_transactions", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::lost_answers", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_scenes::races", shares: 1 },
+    Suite { package: "bankroll", tests: Tests::Integration, filter: "http_referees::schemathesis", shares: 2 },
 ];
 
 /// A suite stops by itself after about this many seconds.

@@ -12,8 +12,8 @@ use bankroll_roles::flows::StopFlag;
 
 use super::{funds::GameClient, player_wallets::ArrivalQueue};
 
-/// How many players sign in at the same time.
-const THREADS: usize = 4;
+/// How many players sign in at the same time. Sign-ins and ticks of the games take turns at the books.
+const THREADS: usize = 16;
 const STEP: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]

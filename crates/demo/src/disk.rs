@@ -34,7 +34,8 @@ pub fn check(folder: &Path) -> Result<(), DiskFull> {
 /// Says first that the disk is full, if that is why the demo failed. A folder that is not a demo's is left alone.
 pub fn explain(dir: &Path, error: anyhow::Error) -> anyhow::Error {
     if error.chain().any(|cause| cause.is::<DiskFull>()) {
-        return error;
+        // What the game could not do because of it says nothing more.
+        return DiskFull.into();
     }
     let is_cause = |cause: &(dyn std::error::Error + 'static)| {
         let full = SubmitFailure::StorageFull;
@@ -64,6 +65,7 @@ mod tests {
         assert_eq!(explained.chain().nth(1).unwrap().to_string(), "cannot write to chain.jsonl");
         let other = explain(Path::new("missing"), anyhow::anyhow!("the chain is gone"));
         assert_eq!(other.to_string(), "the chain is gone");
-        assert_eq!(explain(Path::new("missing"), DiskFull.into()).chain().count(), 1);
+        let refused = anyhow::Error::from(DiskFull).context("the game server cannot register");
+        assert_eq!(explain(Path::new("missing"), refused).chain().count(), 1);
     }
 }

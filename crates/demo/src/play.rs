@@ -30,6 +30,8 @@ const CALL_MAX: usize = 1_000;
 const VIEW_PAUSE: Duration = Duration::from_millis(100);
 /// How long a game pauses while all its players wait for the chain.
 const IDLE_PAUSE: Duration = Duration::from_millis(1);
+/// While more players of a game sign in or wait for the chain, no new ones arrive.
+const WAITING_MAX: usize = 128;
 /// How many turns a payment takes in a game of counted turns.
 const DUE_AFTER: u64 = 8;
 
@@ -154,18 +156,19 @@ impl Play<'_> {
     /// Plays turns until the time is over; then closes the game.
     fn play_to_end(&self, mut game: ArenaGame, client: &GameClient) -> anyhow::Result<()> {
         let is_last = |game: &ArenaGame| matches!(self.length, Length::Ticks(ticks) if game.turns() >= ticks);
+        let is_counted = matches!(self.length, Length::Ticks(_));
         let mut pending = Vec::new();
         while !self.over.load(Ordering::Relaxed) && !is_last(&game) {
             if game.number == 0 && self.length.is_half_over(self.begun.elapsed(), game.turns()) {
                 self.service.half_time()?;
             }
             self.admit_paid(&mut game, &mut pending)?;
-            let Turn { requests, payments } = game.turn(self.call_max);
+            let Turn { requests, payments } = game.turn(self.call_max, is_counted || pending.len() < WAITING_MAX);
             for (player, paid) in payments {
                 let payment = self.wallets.pay(game.wallet(player), paid);
                 pending.push(PendingPayment { player, paid, payment, due: game.turns() + DUE_AFTER });
             }
-            if requests.is_empty() && !pending.is_empty() && !matches!(self.length, Length::Ticks(_)) {
+            if requests.is_empty() && !pending.is_empty() && !is_counted {
                 thread::sleep(IDLE_PAUSE);
             }
             self.call(&mut game, client, &requests)?;

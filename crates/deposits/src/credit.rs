@@ -30,6 +30,8 @@ pub mod reason {
     pub const WRONG_AMOUNT: &str = "wrong_amount";
     /// An asset that the server does not play for.
     pub const WRONG_ASSET: &str = "wrong_asset";
+    /// The player has excluded themselves: no buy-ins.
+    pub const PLAYER_EXCLUDED: &str = "player_excluded";
     /// The server takes no deposits now, or is disabled.
     pub const SERVER_PAUSED: &str = "server_paused";
     /// The registry has no such server.
@@ -38,7 +40,7 @@ pub mod reason {
     pub const UNKNOWN_PLAYER: &str = "unknown_player";
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerRules {
     /// The asset that the server plays for. Others are credited as unallocated.
     pub asset: AssetId,
@@ -49,6 +51,18 @@ pub struct ServerRules {
     pub accepts: bool,
     /// The version of the configuration; stored with each deposit that was split by it.
     pub version: u64,
+    /// The condition that this is still the server's configuration, as the registry states it: a pause is effective for
+    /// every credit that is committed after its answer. `None` where there is no registry.
+    pub is_current: Option<Fact>,
+}
+
+/// What the registry says about a player.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlayerStanding {
+    /// They have excluded themselves: their deposits do not become buy-ins.
+    pub is_excluded: bool,
+    /// The condition that this is still so. `None` for a player whom the registry does not know.
+    pub is_current: Option<Fact>,
 }
 
 pub type Servers = BTreeMap<Name, ServerRules>;
@@ -70,6 +84,7 @@ pub struct CreditDue {
     /// The block of this inclusion.
     pub block: BlockRef,
     pub ledger_state: LedgerState,
+    pub player: PlayerStanding,
 }
 
 /// The accounts that a deposit is credited to.
@@ -82,6 +97,8 @@ pub struct Allocation {
     pub reason: Option<&'static str>,
     /// The version of the server's configuration that it was split by.
     pub version: Option<u64>,
+    /// What must still be so when it is committed. If not, the next step decides anew.
+    pub conditions: Vec<Fact>,
 }
 
 #[must_use]
@@ -93,6 +110,7 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
         state,
         reason,
         version,
+        conditions: Vec::new(),
     };
     let suspense = |reason| all(house(AccountKind::Suspense), LedgerState::Suspense, Some(reason), None);
     let (server, wallet) = match (due.purpose, &due.server, &due.wallet) {
@@ -110,11 +128,15 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     };
     let unallocated = of(AccountKind::Unallocated, Some(wallet));
     let version = Some(rules.version);
-    if !rules.accepts {
-        return all(unallocated, LedgerState::Credited, Some(reason::SERVER_PAUSED), version);
-    }
-    if rules.asset != asset {
-        return all(unallocated, LedgerState::Credited, Some(reason::WRONG_ASSET), version);
+    let conditions: Vec<Fact> = rules.is_current.iter().chain(&due.player.is_current).cloned().collect();
+    let no_buy_in = match () {
+        () if !rules.accepts => Some(reason::SERVER_PAUSED),
+        () if due.player.is_excluded => Some(reason::PLAYER_EXCLUDED),
+        () if rules.asset != asset => Some(reason::WRONG_ASSET),
+        () => None,
+    };
+    if no_buy_in.is_some() {
+        return Allocation { conditions, ..all(unallocated, LedgerState::Credited, no_buy_in, version) };
     }
     let split = rules.buy_in.split(due.amount);
     let shares = [
@@ -125,7 +147,7 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
     ];
     let reason = split.funds.is_zero().then_some(reason::WRONG_AMOUNT);
     let shares = shares.into_iter().filter(|(_, amount)| !amount.is_zero()).collect();
-    Allocation { shares, state: LedgerState::Credited, reason, version }
+    Allocation { shares, state: LedgerState::Credited, reason, version, conditions }
 }
 
 /// Every account that crediting this allocation needs, and reversing it: an account that gets a share may owe it
@@ -200,7 +222,7 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
         confirmation: None,
         action,
         references,
-        facts: vec![unheld, credited],
+        facts: [unheld, credited].into_iter().chain(allocation.conditions.iter().cloned()).collect(),
         events,
     })
 }

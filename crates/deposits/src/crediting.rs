@@ -15,13 +15,15 @@ use std::collections::BTreeMap;
 
 use bankroll_ledger::{AccountId, AccountName, Amount, BlockRef, Name, Principal, Rejection, Request, Row};
 use bankroll_store::{
-    Ledger, Rows, Statement, SubmitError,
+    Ledger, Reader, Rows, Statement, SubmitError,
     columns::{BadRow, amount_of, any, int, maybe, number_of, parsed, text, text_of},
 };
 
 use crate::{
     DepositId, LedgerState, Purpose,
-    credit::{Allocation, CreditDue, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal},
+    credit::{
+        Allocation, CreditDue, PlayerStanding, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal,
+    },
     error::CreditError,
 };
 
@@ -84,13 +86,30 @@ struct Inclusion {
     state: LedgerState,
 }
 
+/// What the registry says about a player, asked once for each deposit of theirs.
+pub type StandingOf<'a> = &'a dyn Fn(&Reader, &Name) -> Result<PlayerStanding, CreditError>;
+
+/// Where there is no registry no player is excluded.
+///
+/// # Errors
+/// Never.
+pub fn no_exclusions(_: &Reader, _: &Name) -> Result<PlayerStanding, CreditError> {
+    Ok(PlayerStanding::default())
+}
+
 /// One step, over so many reversals and so many credits at the most.
 ///
 /// # Errors
 /// See [`CreditError`]. Whatever it was, another step goes on where this one ended.
-pub fn step(servers: &Servers, ledger: &Ledger, rows: &Rows, most: usize) -> Result<BookingOutcome, CreditError> {
+pub fn step(
+    servers: &Servers,
+    standing: StandingOf<'_>,
+    ledger: &Ledger,
+    rows: &Rows,
+    most: usize,
+) -> Result<BookingOutcome, CreditError> {
     let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
-    let credited = submit(prepare_credits(servers, ledger, rows, most)?, ledger, rows)?;
+    let credited = submit(prepare_credits(servers, standing, ledger, rows, most)?, ledger, rows)?;
     let refused = reversed.refused.into_iter().chain(credited.refused).collect();
     Ok(BookingOutcome { reversed: reversed.reversed, refused, ..credited })
 }
@@ -124,6 +143,7 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
 /// See [`CreditError`]; nothing is booked.
 pub fn prepare_credits(
     servers: &Servers,
+    standing: StandingOf<'_>,
     ledger: &Ledger,
     rows: &Rows,
     most: usize,
@@ -136,7 +156,12 @@ pub fn prepare_credits(
            AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch AND review_state = 'none' AND purpose <> 'internal'
          ORDER BY block_number LIMIT {most}"
     );
-    let due: Vec<CreditDue> = rows.read(&sql, Vec::new())?.iter().map(credit_due_of).collect::<Result<_, _>>()?;
+    let mut due: Vec<CreditDue> = rows.read(&sql, Vec::new())?.iter().map(credit_due_of).collect::<Result<_, _>>()?;
+    for due in &mut due {
+        if let Some(player) = &due.wallet {
+            due.player = standing(rows.reader(), player)?;
+        }
+    }
     let allocated: Vec<_> = due.iter().map(|due| (due, allocate(due, servers))).collect();
     let names = allocated.iter().flat_map(|(due, allocation)| accounts(due, allocation));
     let numbers = open(ledger, names.collect())?;
@@ -255,6 +280,7 @@ fn credit_due_of(row: &Row) -> Result<CreditDue, BadRow> {
         tx_hash: text_of(row, "tx_hash")?.to_owned(),
         block: BlockRef { number: number_of(row, "block_number")?, hash },
         ledger_state: ledger_state_of(row)?,
+        player: PlayerStanding::default(),
     })
 }
 

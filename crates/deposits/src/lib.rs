@@ -42,7 +42,7 @@ pub mod view;
 mod watch;
 
 pub use buy_in::BuyIn;
-pub use credit::{ServerRules, Servers};
+pub use credit::{PlayerStanding, ServerRules, Servers};
 pub use crediting::{BookedDeposit, BookingOutcome};
 pub use error::{CreditError, ScanError};
 pub use grants::DEPOSITS_GRANTS;

@@ -10,8 +10,8 @@ use bankroll_chains_evm::{Address, B256, BlockHeader, Quantity, U256};
 use bankroll_ledger::{AccountId, Action, Amount, AssetId, BlockRef, Guard, GuardFailure, Leg, Name, Seq};
 
 use crate::{
-    BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, Purpose, ReviewState,
-    ServerRules, Servers, Sighting, WatchList, WatchedAddress,
+    BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, PlayerStanding,
+    Purpose, ReviewState, ServerRules, Servers, Sighting, WatchList, WatchedAddress,
     credit::{CreditDue, ReversalDue, accounts, allocate, credit, reversal},
     follower::{BlockPoint, ChainChange, ChainFollower, TrackedDeposit},
 };
@@ -221,12 +221,13 @@ fn due(purpose: Purpose, amount: u128) -> CreditDue {
         tx_hash: "0xd1".into(),
         block: BlockRef { number: 9, hash: "0xb9".into() },
         ledger_state: LedgerState::Reversed,
+        player: PlayerStanding::default(),
     }
 }
 
 fn servers(accepts: bool) -> Servers {
     let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
-    BTreeMap::from([(name("arena"), ServerRules { asset: AssetId(1), buy_in, accepts, version: 3 })])
+    BTreeMap::from([(name("arena"), ServerRules { asset: AssetId(1), buy_in, accepts, version: 3, is_current: None })])
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub struct DepositView {
 #[derive(Clone, Debug, Default)]
 pub struct DepositFilter {
     pub stage: Option<DepositStage>,
+    /// Paid to this server.
+    pub server: Option<Name>,
     /// Credited to this player, or sent by this wallet.
     pub wallet: Option<Name>,
     /// Continue after the deposit of this transaction.
@@ -104,6 +106,10 @@ pub fn list(reader: &Reader, filter: &DepositFilter, most: usize) -> Result<Vec<
         values.push(text(stage.as_str()));
         conditions.push(format!("{} = ${}", DepositStage::SQL, values.len()));
     }
+    if let Some(server) = &filter.server {
+        values.push(text(server.as_str()));
+        conditions.push(format!("server = ${}", values.len()));
+    }
     if let Some(wallet) = &filter.wallet {
         values.push(text(wallet.as_str()));
         conditions.push(format!("(wallet = ${0} OR from_address = ${0})", values.len()));
@@ -126,6 +132,14 @@ pub fn list(reader: &Reader, filter: &DepositFilter, most: usize) -> Result<Vec<
 pub fn find(reader: &Reader, id_or_transaction: &str) -> Result<Vec<DepositView>, DepositViewError> {
     let values = vec![text(&id_or_transaction.to_lowercase())];
     views(reader, "WHERE id = $1 OR tx_hash = $1 ORDER BY id LIMIT 100", values)
+}
+
+/// The deposit with this id, if it was paid to this server.
+///
+/// # Errors
+/// See [`DepositViewError`].
+pub fn of_server(reader: &Reader, server: &Name, id: &str) -> Result<Option<DepositView>, DepositViewError> {
+    Ok(views(reader, "WHERE server = $1 AND id = $2", vec![text(server.as_str()), text(id)])?.pop())
 }
 
 /// The deposits that a transaction made.

@@ -3,15 +3,24 @@
 //! The books' node sends the first frame ([`ServerFrame::Welcome`]), which proves to the other node that its
 //! certificate was accepted. Then requests go one way and replies the other, in any order, matched by their numbers. A
 //! peer that violates the protocol gets a last frame with the reason. Bounds: [`FRAME_MAX`] bytes per frame,
-//! [`RELAYED_HEADERS_MAX`] headers.
+//! [`RELAYED_HEADERS_MAX`] headers, and [`LongFrames`] for the memory of long frames.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 
 use crate::{RELAYED_HEADERS_MAX, RelayedRequest, RelayedResponse};
 
-/// The longest frame, in bytes.
-pub const FRAME_MAX: usize = 4 << 20;
+/// The longest frame, in bytes: the longest batch of the Funds API (8 MiB) fits, and the answer to it, which is longer.
+pub const FRAME_MAX: usize = 16 << 20;
+/// A longer frame needs permits of [`LongFrames`].
+const SHORT_FRAME: usize = 64 << 10;
+/// The most bytes of long frames in memory, for all connections of a server.
+const LONG_FRAMES_MAX: usize = 256 << 20;
 /// The version of the protocol; both ends must have the same. Version 1 had ledger requests, too.
 pub const VERSION: u16 = 2;
 
@@ -104,11 +113,45 @@ pub enum FrameError {
     Violation(#[from] FrameViolation),
 }
 
+/// Bounds the memory of long frames, of all connections of a server together: a connection waits before it reads one.
+/// Short frames need no permit, so that a node that sends long ones slowly stops no other call.
+#[derive(Clone, Debug)]
+pub struct LongFrames(Arc<Semaphore>);
+
+impl Default for LongFrames {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(LONG_FRAMES_MAX)))
+    }
+}
+
 /// Reads one message; `None` if the connection ended between two.
 ///
 /// # Errors
 /// If the connection fails, ends within a frame, or the frame is not a message.
 pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<T>, FrameError> {
+    match read_length(from).await? {
+        Some(length) => read_message(from, length).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Like [`read`], with the permit for a long frame, which its reader keeps as long as the message is in memory.
+///
+/// # Errors
+/// As [`read`].
+pub async fn read_bounded<T: DeserializeOwned>(
+    from: &mut (impl AsyncRead + Unpin),
+    long_frames: &LongFrames,
+) -> Result<Option<(T, Option<OwnedSemaphorePermit>)>, FrameError> {
+    let Some(length) = read_length(from).await? else { return Ok(None) };
+    let permit = match u32::try_from(length) {
+        Ok(bytes) if length > SHORT_FRAME => Arc::clone(&long_frames.0).acquire_many_owned(bytes).await.ok(),
+        _ => None,
+    };
+    Ok(Some((read_message(from, length).await?, permit)))
+}
+
+async fn read_length(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<usize>, FrameError> {
     let mut length = [0; 4];
     match from.read_exact(&mut length[..1]).await {
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
@@ -116,16 +159,20 @@ pub async fn read<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> R
     };
     from.read_exact(&mut length[1..]).await?;
     let length = u32::from_le_bytes(length) as usize;
-    if length > FRAME_MAX {
-        return Err(FrameViolation::TooLong.into());
-    }
+    if length > FRAME_MAX { Err(FrameViolation::TooLong.into()) } else { Ok(Some(length)) }
+}
+
+async fn read_message<T: DeserializeOwned>(
+    from: &mut (impl AsyncRead + Unpin),
+    length: usize,
+) -> Result<T, FrameError> {
     // Allocates for received bytes, not for the announced length.
     let mut bytes = Vec::new();
     if from.take(length as u64).read_to_end(&mut bytes).await? < length {
         return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
     }
     match postcard::take_from_bytes(&bytes) {
-        Ok((message, [])) => Ok(Some(message)),
+        Ok((message, [])) => Ok(message),
         _ => Err(FrameViolation::Malformed.into()),
     }
 }
@@ -175,5 +222,25 @@ mod tests {
             let whole = frame(&CallRequest { number, body: CallBody::Ping }).unwrap();
             assert_eq!(request_frame(number, &encode_body(&CallBody::Ping).unwrap()), whole);
         }
+    }
+    /// Whether a read has its message at once.
+    async fn is_read(frame: &[u8], long_frames: &LongFrames) -> Option<Option<OwnedSemaphorePermit>> {
+        let mut from = frame;
+        tokio::select! {
+            biased;
+            read = read_bounded::<Vec<u8>>(&mut from, long_frames) => Some(read.unwrap().unwrap().1),
+            () = std::future::ready(()) => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn long_frames_wait_for_memory_and_short_ones_do_not() {
+        let long_frames = LongFrames(Arc::new(Semaphore::new(3 * SHORT_FRAME)));
+        let (short, long) = (frame(&vec![7_u8; 100]).unwrap(), frame(&vec![7_u8; 2 * SHORT_FRAME]).unwrap());
+        let first = is_read(&long, &long_frames).await.expect("there is memory for one");
+        assert!(is_read(&long, &long_frames).await.is_none(), "there is none for a second");
+        assert!(is_read(&short, &long_frames).await.expect("a short one needs none").is_none());
+        drop(first);
+        assert!(is_read(&long, &long_frames).await.is_some());
     }
 }

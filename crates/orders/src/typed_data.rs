@@ -6,7 +6,7 @@
 //! It guarantees that a digest has one accepted signature per key and nonce of the curve: `s` is in the low half.
 //! It does not know which wallet may sign what, which messages were used before, or the time.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use alloy_sol_types::{Eip712Domain, SolStruct, sol};
 use k256::ecdsa::{RecoveryId, Signature, SigningKey, VerifyingKey};
@@ -79,6 +79,17 @@ sol! {
         bytes32 bodyHash;
         uint64 expires;
     }
+}
+
+/// The messages that callers of the Funds API sign, each as EIP-712 writes its type: `OpenSession(string role,...)`.
+#[must_use]
+pub fn message_types() -> [Cow<'static, str>; 4] {
+    [
+        Registration::eip712_encode_type(),
+        OpenSession::eip712_encode_type(),
+        Payout::eip712_encode_type(),
+        ApiRequest::eip712_encode_type(),
+    ]
 }
 
 /// The hash that a wallet signs.

@@ -146,6 +146,12 @@ CREATE TABLE player_wallets (
   signature BLOB NOT NULL,
   linked_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE player_requests (
+  player       TEXT NOT NULL,
+  key          TEXT NOT NULL,
+  request_hash BLOB NOT NULL,
+  PRIMARY KEY (player, key)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE used_nonces (
   purpose    TEXT NOT NULL CHECK (purpose IN ('registration', 'open_session', 'sign_in')),
   nonce      TEXT NOT NULL,

@@ -160,6 +160,12 @@ CREATE TABLE player_wallets (
   linked_at bigint NOT NULL
 );
 -- Nonces of signed messages that had their effect.
+CREATE TABLE player_requests ( -- idempotency keys of what players change about themselves
+  player       text NOT NULL,
+  key          text NOT NULL,
+  request_hash bytea NOT NULL,
+  PRIMARY KEY (player, key)
+);
 CREATE TABLE used_nonces (
   purpose    text NOT NULL CHECK (purpose IN ('registration', 'open_session', 'sign_in')),
   nonce      text NOT NULL,

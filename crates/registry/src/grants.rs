@@ -20,6 +20,7 @@ pub const REGISTRY_GRANTS: &[TableGrants] = &[
     of_books("players", ENTRY),
     of_books("server_versions", ONCE),
     of_books("used_nonces", ONCE),
+    of_books("player_requests", ONCE),
     of_books("revoked_sessions", ONCE),
     // A token of any caller could be made with a secret of this table.
     of_books("session_keys", &[role("books", &[Read, Insert, Update(&["retired_at"])])]),

@@ -20,6 +20,7 @@
 //! | registration, sessions by signature | [`decide_registration`], [`decide_session`] |
 //! | session tokens | [`SessionKeys`], [`Caller`] |
 //! | players | [`SignInMessage`], [`decide_sign_in`], [`decide_link`] |
+//! | conditions for other flows' requests | [`server_is_unchanged`], [`player_exclusion`] |
 //! | the tables | [`REGISTRY`], `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
@@ -35,6 +36,7 @@ mod history;
 mod nonce;
 mod owner_key;
 mod player;
+mod player_request;
 mod random;
 mod refusal;
 mod registration;
@@ -45,6 +47,7 @@ mod server_key;
 mod session;
 mod sign_in;
 mod spend;
+mod standing;
 mod treasury;
 mod wallet;
 
@@ -62,6 +65,7 @@ pub use history::{RecordedChange, recorded_change, recorded_changes, server_vers
 pub use nonce::{NoncePurpose, NonceText, UsedNonce};
 pub use owner_key::OwnerKey;
 pub use player::{PlayerWallet, RegisteredPlayer, SignInProof, WalletEvidence};
+pub use player_request::{player_request_fact, player_request_hash};
 pub use random::{NoEntropy, random_bytes};
 pub use refusal::RegistryRefusal;
 pub use registration::{
@@ -83,5 +87,6 @@ pub use sign_in::{
     link_request_id, personal_digest, sign_in_text,
 };
 pub use spend::{SpendLimitReached, SpendLimits, SpendSide, WindowKey};
+pub use standing::{player_exclusion, server_is_unchanged};
 pub use treasury::TreasuryAddress;
 pub use wallet::{RegisteredWallet, UnknownWord, WalletRole};

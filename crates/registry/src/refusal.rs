@@ -26,6 +26,8 @@ pub enum RegistryRefusal {
     NoPlayerAddresses { server: Name },
     #[error("the deployment has an owner already")]
     OwnerExists,
+    #[error("it is the last key of an owner: add another first")]
+    LastOwnerKey,
 }
 
 impl RegistryRefusal {
@@ -42,6 +44,7 @@ impl RegistryRefusal {
             Self::ExclusionNotLater { .. } => "exclusion_not_later",
             Self::NoPlayerAddresses { .. } => "no_player_addresses",
             Self::OwnerExists => "owner_exists",
+            Self::LastOwnerKey => "last_owner_key",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! committed the same changes. So memory and rows agree, and a lookup reads no database. After an unknown outcome of
 //! the ledger memory may be behind the rows: load it again before the next decision.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bankroll_ledger::{AssetId, Name, Time};
 use bankroll_orders::{Address, ChainId};
@@ -43,6 +43,8 @@ pub struct Registry {
     owner_keys: BTreeMap<Address, OwnerKey>,
     players: HashMap<Name, RegisteredPlayer>,
     player_wallets: HashMap<Address, PlayerWallet>,
+    /// The same, by player.
+    wallets_of: HashMap<Name, BTreeSet<Address>>,
     nonces: BTreeMap<(NoncePurpose, NonceText), UsedNonce>,
     revoked_sessions: BTreeMap<SessionId, RevokedSession>,
 }
@@ -63,7 +65,7 @@ impl Registry {
         for row in reader.rows(sql, vec![])? {
             let table = PlayerWallet::TABLE;
             let wallet = PlayerWallet::from_row(&row).map_err(|bad| RegistryError::Row { table, bad })?;
-            registry.player_wallets.insert(wallet.wallet, wallet);
+            registry.put_player_wallet(wallet);
         }
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
@@ -117,12 +119,17 @@ impl Registry {
             }
             RegistryChange::OwnerKey(entry) => drop(self.owner_keys.insert(entry.address, entry)),
             RegistryChange::Player(entry) => drop(self.players.insert(entry.player.clone(), entry)),
-            RegistryChange::PlayerWallet { wallet, .. } => drop(self.player_wallets.insert(wallet.wallet, wallet)),
+            RegistryChange::PlayerWallet { wallet, .. } => self.put_player_wallet(wallet),
             RegistryChange::Nonce(nonce) => {
                 self.nonces.insert((nonce.purpose, nonce.nonce.clone()), nonce);
             }
             RegistryChange::RevokedSession(session) => drop(self.revoked_sessions.insert(session.session, session)),
         }
+    }
+
+    fn put_player_wallet(&mut self, wallet: PlayerWallet) {
+        self.wallets_of.entry(wallet.player.clone()).or_default().insert(wallet.wallet);
+        self.player_wallets.insert(wallet.wallet, wallet);
     }
 }
 
@@ -270,16 +277,42 @@ impl Registry {
         self.player_wallets.values()
     }
 
+    /// The wallets that a player has proved, in the order of their addresses.
+    pub fn wallets_of<'a>(&'a self, player: &Name) -> impl Iterator<Item = &'a PlayerWallet> {
+        self.wallets_of.get(player).into_iter().flatten().filter_map(|wallet| self.player_wallets.get(wallet))
+    }
+
+    /// The names under which a player owns accounts of servers of a chain: their own, and each wallet that they have
+    /// proved there. A game server may have opened accounts for a wallet before its player linked it.
+    #[must_use]
+    pub fn owner_names(&self, chain: &Name, player: &Name) -> Vec<Name> {
+        let proven = self.wallets_of(player).filter(|wallet| wallet.is_proven_on(chain));
+        let linked = proven.filter_map(|wallet| wallet.wallet.lower_hex().parse().ok());
+        [player.clone()].into_iter().chain(linked.filter(|name| name != player)).collect()
+    }
+
+    /// The player whose account it is, on whatever chain: the owner, or the player who has proved the owner's wallet.
+    fn player_behind<'a>(&'a self, owner: &'a Name) -> &'a Name {
+        if self.players.contains_key(owner) {
+            return owner;
+        }
+        let wallet = owner.as_str().parse().ok().and_then(|wallet| self.player_wallet(wallet));
+        wallet.map_or(owner, |wallet| &wallet.player)
+    }
+
     /// Whose payment it is: the player who has proved, by the wallet's own signature, that it is theirs on this chain.
     #[must_use]
     pub fn proven_player(&self, chain: &Name, wallet: Address) -> Option<&Name> {
         self.player_wallets.get(&wallet).filter(|proven| proven.is_proven_on(chain)).map(|proven| &proven.player)
     }
 
-    /// Until when a player has excluded themselves, if that is still to come.
+    /// Until when the owner of an account has excluded themselves, if that is still to come.
     #[must_use]
-    pub fn excluded_until(&self, player: &Name, now: Time) -> Option<Time> {
-        self.players.get(player).filter(|entry| entry.is_excluded(now)).and_then(|entry| entry.excluded_until)
+    pub fn excluded_until(&self, owner: &Name, now: Time) -> Option<Time> {
+        self.players
+            .get(self.player_behind(owner))
+            .filter(|entry| entry.is_excluded(now))
+            .and_then(|entry| entry.excluded_until)
     }
 
     #[must_use]

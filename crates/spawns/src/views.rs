@@ -31,6 +31,41 @@ pub fn live_spawns(
     found.iter().map(|row| Ok(rows::view_of(row)?)).collect()
 }
 
+/// A live spawn at a server of a player, whose accounts have one of these owners.
+///
+/// # Errors
+/// If the books cannot be read, or a row is not as this program writes it.
+pub fn live_spawn_of(reader: &Reader, server: &Name, owners: &[Name]) -> Result<Option<SpawnView>, SpawnError> {
+    let sql = format!(
+        "{} WHERE server = $1 AND wallet = $2 AND status = 'committed' ORDER BY reserved_at, id LIMIT 1",
+        rows::COLUMNS
+    );
+    for owner in owners {
+        if let Some(row) = reader.rows(&sql, vec![text(server.as_str()), text(owner.as_str())])?.first() {
+            return Ok(Some(rows::view_of(row)?));
+        }
+    }
+    Ok(None)
+}
+
+/// What became of a deposit as the payment of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DepositConsumption {
+    /// The spawn that has or had it.
+    pub spawn: SpawnId,
+    /// `reserved`, `consumed` or `released`.
+    pub status: String,
+}
+
+/// Whether a deposit of a server was consumed, and by which spawn; `None` if no spawn ever had it.
+///
+/// # Errors
+/// If the books cannot be read, or the row is not as this program writes it.
+pub fn consumption_of(reader: &Reader, server: &Name, deposit: &str) -> Result<Option<DepositConsumption>, SpawnError> {
+    let found = rows::consumption(reader, server, deposit)?;
+    Ok(found.map(|found| DepositConsumption { spawn: found.spawn, status: found.status }))
+}
+
 /// Whether these books have the tables of spawns: books that never were a node's have none.
 ///
 /// # Errors

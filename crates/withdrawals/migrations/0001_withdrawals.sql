@@ -31,10 +31,19 @@ CREATE TABLE exits (
   wallet  TEXT NOT NULL,
   account TEXT NOT NULL,
   amount  AMOUNT NOT NULL,
+  payout  TEXT NOT NULL CHECK (payout IN ('auto', 'keep')),
+  to_address TEXT,
+  fee_cap AMOUNT,
   intent  TEXT UNIQUE,
   spawn   TEXT UNIQUE,
   PRIMARY KEY (server, exit_id)
 ) WITHOUT ROWID;
+CREATE TABLE request_keys (
+  asker   TEXT NOT NULL,
+  key     TEXT NOT NULL,
+  request TEXT NOT NULL,
+  PRIMARY KEY (asker, key)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE withdrawal_queue (
   id                          TEXT PRIMARY KEY,
   withdrawal_request_id       TEXT NOT NULL UNIQUE,

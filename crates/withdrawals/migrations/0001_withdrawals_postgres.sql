@@ -32,9 +32,18 @@ CREATE TABLE exits ( -- only `books` writes it
   wallet  text NOT NULL,
   account text NOT NULL,
   amount  numeric(39,0) NOT NULL, -- what left the world
+  payout  text NOT NULL CHECK (payout IN ('auto', 'keep')), -- what the game asked for
+  to_address text, -- where it was to be paid to
+  fee_cap numeric(39,0),
   intent  text UNIQUE, -- the intent that pays it; none if the player keeps it in the books
   spawn   text UNIQUE,
   PRIMARY KEY (server, exit_id)
+);
+CREATE TABLE request_keys ( -- the callers' own keys of exits and withdrawals; only `books` writes it
+  asker   text NOT NULL,
+  key     text NOT NULL,
+  request text NOT NULL,
+  PRIMARY KEY (asker, key)
 );
 CREATE TABLE withdrawal_queue (
   id                          text PRIMARY KEY,

@@ -6,15 +6,19 @@
 //! | keep | world -> funds | `exits` |
 //!
 //! An exit id belongs to the server, and both kinds use one key and one row: an exit happens in one of the two ways.
+//!
+//! An exit always credits the player. If the account cannot pay for an exit that is to be paid out, because a debt is
+//! repaid first or the gas cap is too much, the ledger rejects it under the key of the exit. Then it is kept, under a
+//! second key and in the same row: [`KeptExit::unpaid`].
 
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, ColumnValue, Fact, Guard, GuardFailure, Leg, Name, Principal, References,
     Request, RowKey, Scope,
 };
-use bankroll_orders::IntentId;
+use bankroll_orders::{Address, IntentId};
 use bankroll_store::columns::text;
 
-use crate::{InvalidWithdrawal, asker::Asker};
+use crate::{GasPayer, InvalidWithdrawal, asker::Asker};
 
 /// The table of exits.
 pub(crate) const EXITS_TABLE: &str = "exits";
@@ -47,6 +51,15 @@ pub struct KeptExit {
     /// The player's funds.
     pub account: AccountName,
     pub exit: WorldExit,
+    /// The payout that was asked for and that the account could not pay for; `None` if none was asked for.
+    pub unpaid: Option<PayoutTerms>,
+}
+
+/// Where an exit is to be paid to, and who pays for the gas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayoutTerms {
+    pub to: Address,
+    pub gas: GasPayer,
 }
 
 impl From<Amount> for WorldExit {
@@ -71,10 +84,16 @@ pub(crate) fn kept_exit_request(
         wallet: &kept.wallet,
         account: &kept.account,
         exit: &kept.exit,
+        payout: kept.unpaid,
         intent: None,
     };
+    let mut key = Asker::Exit.key(&kept.server, &kept.exit_id);
+    // The key of the exit remembers that it could not be paid out. A slash is in no exit id.
+    if kept.unpaid.is_some() {
+        key.text.push_str("/keep");
+    }
     Ok(Request {
-        key: Asker::Exit.key(&kept.server, &kept.exit_id),
+        key,
         principal: kept.principal.clone(),
         confirmation: None,
         action: Action::Legs(vec![Leg::Move { from: world, to: account, amount: kept.exit.amount }]),
@@ -108,6 +127,8 @@ pub(crate) struct ExitRow<'a> {
     pub wallet: &'a Name,
     pub account: &'a AccountName,
     pub exit: &'a WorldExit,
+    /// The payout that was asked for.
+    pub payout: Option<PayoutTerms>,
     /// The intent that pays it, if it is paid.
     pub intent: Option<&'a IntentId>,
 }
@@ -116,10 +137,14 @@ impl ExitRow<'_> {
     /// The row of the exit, and the change of the spawn that it ends.
     pub fn facts(&self) -> Vec<Fact> {
         let spawn = self.exit.spawn.as_ref();
+        let payout = |value: fn(PayoutTerms) -> ColumnValue| self.payout.map_or(ColumnValue::Null, value);
         let set = [
             ("wallet", text(self.wallet.as_str())),
             ("account", text(&self.account.to_string())),
             ("amount", ColumnValue::Amount(self.exit.amount)),
+            ("payout", text(if self.payout.is_some() { "auto" } else { "keep" })),
+            ("to_address", payout(|terms| text(&terms.to.to_string()))),
+            ("fee_cap", payout(|terms| ColumnValue::Amount(terms.gas.fee_cap().unwrap_or(Amount::ZERO)))),
             ("intent", self.intent.map_or(ColumnValue::Null, |intent| text(intent.0.as_str()))),
             ("spawn", spawn.map_or(ColumnValue::Null, |spawn| text(&spawn.id))),
         ];

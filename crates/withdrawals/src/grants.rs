@@ -16,6 +16,7 @@ pub const WITHDRAWALS_GRANTS: &[TableGrants] = &[
         ],
     },
     TableGrants { table: "exits", grants: &[books(&[Read, Insert])] },
+    TableGrants { table: "request_keys", grants: &[books(&[Read, Insert])] },
     TableGrants {
         table: "withdrawal_queue",
         grants: &[

@@ -17,7 +17,7 @@ use crate::{
     InvalidWithdrawal,
     asker::Asker,
     consent::{PayoutConsent, consent_columns},
-    exit::{ExitRow, WorldExit, check_owner, is_game_of},
+    exit::{ExitRow, PayoutTerms, WorldExit, check_owner, is_game_of},
     status::{ApprovalPolicy, IntentStatus},
 };
 
@@ -171,6 +171,7 @@ pub(crate) fn intent_request(
         wallet: &withdrawal.wallet,
         account: &withdrawal.account,
         exit,
+        payout: Some(PayoutTerms { to: withdrawal.to, gas: withdrawal.gas }),
         intent: Some(&id),
     });
     let facts = [fact].into_iter().chain(exit_row.map(|row| row.facts()).into_iter().flatten()).collect();

@@ -26,6 +26,7 @@
 //! | making and stopping intents | [`Intents`], [`WithdrawalRequest`] |
 //! | whose request ids are whose | [`Asker`] |
 //! | exits from the world, paid out or kept | [`WorldExit`], [`KeptExit`] |
+//! | idempotency keys of requests that have an id of their own | [`key_fact`], [`request_of_key`] |
 //! | the status of an intent, and its transitions (pure) | [`status`] |
 //! | the next action of a job, and why (pure) | [`job::next`] |
 //! | prices, and replacements (pure) | [`price`] |
@@ -52,6 +53,7 @@ mod journal_check;
 mod outcome;
 pub mod payouts;
 pub mod price;
+mod request_key;
 mod reserve;
 mod rows;
 pub mod settlement;
@@ -64,12 +66,13 @@ pub use asker::Asker;
 pub use config::PayoutConfig;
 pub use consent::PayoutConsent;
 pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
-pub use exit::{EndedSpawn, KeptExit, WorldExit};
+pub use exit::{EndedSpawn, KeptExit, PayoutTerms, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, Intent, WithdrawalRequest};
 pub use intents::{Intents, PendingIntents};
 pub use job::{ChainStatus, JobStage, MinedTransaction, PayoutAttempt, PayoutJob, PayoutRules};
 pub use outcome::{PayoutOutcome, PayoutReport, UnknownOutcome};
+pub use request_key::{REQUEST_KEYS_TABLE, key_fact, request_of_key};
 pub use rows::WITHDRAWALS;
 pub use status::{ApprovalPolicy, IntentEvent, IntentStatus};
 pub use step_result::{StepResult, WaitReason};

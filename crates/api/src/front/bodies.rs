@@ -3,24 +3,31 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Method, header, request::Parts};
+use http::{HeaderMap, header, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::FrontConfig;
-use crate::{ApiError, ErrorCode, input::BATCH_BODY_MAX};
+use crate::{
+    ApiError, ErrorCode,
+    input::{BATCH_BODY_MAX, is_batch},
+};
 
-/// The bound of all bodies together.
+/// This part of a body is not counted: the number of connections bounds it. Otherwise a few callers that send long
+/// bodies slowly would use up what every other request needs.
+const UNCOUNTED: usize = 64 << 10;
+
+/// The bound of all long bodies together.
 #[derive(Debug)]
 pub(super) struct Bodies {
-    /// One permit for each byte.
+    /// One permit for each byte that counts.
     bytes: Arc<Semaphore>,
     body_max: usize,
     timeout: Duration,
 }
 
-/// A body that was read. Its bytes count until this is dropped.
+/// A body that was read. What counts of it counts until this is dropped.
 #[derive(Debug)]
 pub(super) struct ReadBody {
     pub bytes: Bytes,
@@ -57,7 +64,9 @@ impl Bodies {
             if chunk.len() > limit - bytes.len() {
                 return Err(ErrorCode::BodyTooLarge.into());
             }
-            let more = u32::try_from(chunk.len()).map_err(|_| ErrorCode::BodyTooLarge)?;
+            let length = bytes.len() + chunk.len();
+            let more = length.saturating_sub(UNCOUNTED) - bytes.len().saturating_sub(UNCOUNTED);
+            let more = u32::try_from(more).map_err(|_| ErrorCode::BodyTooLarge)?;
             let more = Arc::clone(&self.bytes).try_acquire_many_owned(more);
             let more = more.map_err(|_| ApiError::new(ErrorCode::Busy).after(1))?;
             match &mut counted {
@@ -79,12 +88,6 @@ impl Bodies {
             self.body_max
         }
     }
-}
-
-/// `POST /v1/servers/{server}/batch`.
-fn is_batch(method: &Method, path: &str) -> bool {
-    let server = path.strip_prefix("/v1/servers/").and_then(|rest| rest.strip_suffix("/batch"));
-    method == Method::POST && server.is_some_and(|server| !server.is_empty() && !server.contains('/'))
 }
 
 fn has_proof(headers: &HeaderMap) -> bool {
@@ -120,16 +123,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_bodies_together_are_bounded_until_they_are_answered() {
-        let bodies = bodies(8, 10);
+    async fn long_bodies_together_are_bounded_until_they_are_answered_and_short_ones_are_not() {
+        let bodies = bodies(UNCOUNTED + 8, 10);
         let parts = parts("POST", "/v1/sessions", "host");
-        let read = |text: &'static str| bodies.read(&parts, Full::new(Bytes::from_static(text.as_bytes())));
-        assert_eq!(read("123456789").await.unwrap_err().code, ErrorCode::BodyTooLarge);
-        let first = read("12345678").await.unwrap();
-        assert_eq!(read("123").await.unwrap_err().code, ErrorCode::Busy, "8 of 10 bytes are in use");
-        let second = read("12").await.unwrap();
+        let read = |length: usize| bodies.read(&parts, Full::new(Bytes::from(vec![b' '; length])));
+        assert_eq!(read(UNCOUNTED + 9).await.unwrap_err().code, ErrorCode::BodyTooLarge);
+        let first = read(UNCOUNTED + 8).await.unwrap();
+        assert_eq!(read(UNCOUNTED + 3).await.unwrap_err().code, ErrorCode::Busy, "8 of 10 bytes are in use");
+        let second = read(UNCOUNTED + 2).await.unwrap();
+        assert_eq!(read(UNCOUNTED).await.unwrap().bytes.len(), UNCOUNTED, "all are in use, and this needs none");
         drop(first);
-        assert_eq!(read("12345678").await.unwrap().bytes, "12345678");
+        assert_eq!(read(UNCOUNTED + 8).await.unwrap().bytes.len(), UNCOUNTED + 8);
         drop(second);
     }
 }

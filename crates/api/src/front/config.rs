@@ -86,7 +86,8 @@ pub struct FrontConfig {
     pub connections_max: usize,
     /// The most bytes of a body; only a batch with a proof may be longer.
     pub body_max: usize,
-    /// The most bytes of all bodies that are in memory, from their first byte to their answer.
+    /// The most bytes of all long bodies that are in memory, until they are answered. The first 64 KiB of each body do
+    /// not count: they are bounded by the number of connections.
     pub bodies_max: usize,
     /// For a handshake, for the head of a request, and for an idle connection.
     pub head_timeout: Duration,
@@ -99,6 +100,9 @@ pub struct FrontConfig {
     pub answer_timeout: Duration,
     /// How long a drain waits for requests in flight.
     pub drain_timeout: Duration,
+    /// How long a drain waits for the first request of a connection: its caller may have sent it before the front
+    /// stopped listening.
+    pub first_request_timeout: Duration,
     pub rate_per_address: Option<RateLimit>,
     pub rate_per_session: Option<RateLimit>,
     /// For one network, at the operations that need no proof and write into the books: registering and signing in.
@@ -129,6 +133,7 @@ impl FrontConfig {
             close_timeout: Duration::from_secs(5),
             answer_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
+            first_request_timeout: Duration::from_secs(1),
             rate_per_address: Some(RateLimit { per_second: 2_000, burst: 4_000 }),
             rate_per_session: Some(RateLimit { per_second: 1_000, burst: 2_000 }),
             rate_public: Some(RateLimit { per_second: 5, burst: 20 }),

@@ -7,7 +7,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -38,6 +38,8 @@ struct Places {
 pub(super) struct ConnectionState {
     network: u64,
     idle_since: AtomicU64,
+    /// Whether a request has arrived on it.
+    is_used: AtomicBool,
     /// Signalled when this connection must end as soon as it is idle.
     pub close: Notify,
     /// Signalled when this connection must end now.
@@ -47,6 +49,10 @@ pub(super) struct ConnectionState {
 impl ConnectionState {
     pub fn is_busy(&self) -> bool {
         self.idle_since.load(Ordering::SeqCst) == BUSY
+    }
+
+    pub fn set_used(&self) {
+        self.is_used.store(true, Ordering::SeqCst);
     }
 }
 
@@ -72,6 +78,7 @@ impl Connections {
         let state = Arc::new(ConnectionState {
             network,
             idle_since: AtomicU64::new(self.next()),
+            is_used: AtomicBool::new(false),
             close: Notify::new(),
             drop_now: Notify::new(),
         });
@@ -79,10 +86,12 @@ impl Connections {
         Some(Connection { number, state, all: Arc::clone(self) })
     }
 
-    /// Every connection ends as soon as it is idle.
-    pub fn close_all(&self) {
+    /// Every connection ends as soon as it is idle; those without a request, whose first may be on its way, only with
+    /// `unused_too`.
+    pub fn close_all(&self, unused_too: bool) {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        places.open.values().for_each(|state| state.close.notify_one());
+        let ends = |state: &&Arc<ConnectionState>| unused_too || state.is_used.load(Ordering::SeqCst);
+        places.open.values().filter(ends).for_each(|state| state.close.notify_one());
     }
 
     pub fn count(&self) -> usize {

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     ApiError, ErrorCode,
     errors::{REQUEST_ID, error_response},
+    input::bearer_token,
 };
 
 /// The most bytes of a request id.
@@ -159,8 +160,10 @@ impl Gateway {
         if let Some(limiter) = self.public.as_ref().filter(|_| is_public) {
             limiter.take(&network(address)).map_err(limited)?;
         }
-        match (&self.per_session, parts.headers.get(header::AUTHORIZATION)) {
-            (Some(limiter), Some(token)) => limiter.take(&token.as_bytes()).map_err(limited),
+        // Not the raw header: each spelling of it would have a bucket of its own.
+        let token = parts.headers.get(header::AUTHORIZATION).and_then(|value| bearer_token(value.to_str().ok()?));
+        match (&self.per_session, token) {
+            (Some(limiter), Some(token)) => limiter.take(&token).map_err(limited),
             _ => Ok(()),
         }
     }

@@ -63,6 +63,7 @@ pub struct FrontHandle {
     stop: watch::Sender<bool>,
     connections: Arc<Connections>,
     drain_timeout: Duration,
+    first_request_timeout: Duration,
 }
 
 /// Starts the front on threads of its own.
@@ -92,7 +93,7 @@ pub fn serve(config: FrontConfig, backend: FrontBackend) -> Result<FrontHandle, 
     // Behind a proxy every connection comes from its network.
     let per_network = config.connections_max / if config.behind_proxy { 1 } else { NETWORK_PART };
     let connections = Connections::new(config.connections_max, per_network);
-    let drain_timeout = config.drain_timeout;
+    let (drain_timeout, first_request_timeout) = (config.drain_timeout, config.first_request_timeout);
     let gateway = Arc::new(Gateway::new(config, backend, local, metrics));
     let (stop, stopped) = watch::channel(false);
     let metrics_address = metrics_listener.map(|(listener, address)| {
@@ -100,7 +101,8 @@ pub fn serve(config: FrontConfig, backend: FrontBackend) -> Result<FrontHandle, 
         address
     });
     runtime.spawn(accept(listener, acceptor, gateway, Arc::clone(&connections), stopped));
-    Ok(FrontHandle { runtime: Some(runtime), address, metrics_address, stop, connections, drain_timeout })
+    let runtime = Some(runtime);
+    Ok(FrontHandle { runtime, address, metrics_address, stop, connections, drain_timeout, first_request_timeout })
 }
 
 impl FrontHandle {
@@ -136,11 +138,11 @@ impl FrontHandle {
         let Some(runtime) = self.runtime.take() else { return };
         // Nothing listens to it any more if the runtime is gone.
         let _ = self.stop.send(true);
-        self.connections.close_all();
         let (connections, timeout) = (Arc::clone(&self.connections), self.drain_timeout);
+        let unused_until = Instant::now() + self.first_request_timeout;
         let idle = async move {
             while connections.count() > 0 {
-                connections.close_all();
+                connections.close_all(Instant::now() >= unused_until);
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
@@ -169,19 +171,35 @@ async fn accept(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stopped.changed() => return,
+            _ = stopped.changed() => break,
         };
         let Ok((stream, peer)) = accepted else {
             // Out of file descriptors, most likely: others must be closed first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        // Answers are small, and each is written at once.
-        let _ = stream.set_nodelay(true);
-        // If every connection is answering a request, this one is dropped.
-        if let Some(place) = connections.enter(network(peer.ip())) {
-            tokio::spawn(connection(stream, peer, tls.clone(), Arc::clone(&gateway), place));
-        }
+        admit(stream, peer, &tls, &gateway, &connections);
+    }
+    // Who is connected already may have sent a request: closing the listener would reset them.
+    let Ok(waiting) = listener.into_std() else { return };
+    while let Ok((stream, peer)) = waiting.accept() {
+        let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+        stream.into_iter().for_each(|stream| admit(stream, peer, &tls, &gateway, &connections));
+    }
+}
+
+/// Serves a new connection; if every other one is answering a request, it is dropped.
+fn admit(
+    stream: TcpStream,
+    peer: SocketAddr,
+    tls: &Option<TlsAcceptor>,
+    gateway: &Arc<Gateway>,
+    connections: &Arc<Connections>,
+) {
+    // Answers are small, and each is written at once.
+    let _ = stream.set_nodelay(true);
+    if let Some(place) = connections.enter(network(peer.ip())) {
+        tokio::spawn(connection(stream, peer, tls.clone(), Arc::clone(gateway), place));
     }
 }
 
@@ -216,6 +234,7 @@ async fn serve_requests(
     let answer = move |request: hyper::Request<Incoming>| {
         let (gateway, place) = (Arc::clone(&gateway), Arc::clone(&place));
         async move {
+            place.state.set_used();
             let response: Response = gateway.answer(peer, &place, request).await;
             place.set_idle();
             Ok::<_, Infallible>(response)

@@ -120,10 +120,24 @@ impl ApiCall {
     }
 }
 
-/// The most bytes of the body of a request to this path.
+/// The most bytes of the body of this request: only a batch may be long.
 #[must_use]
-pub fn body_max(path: &str) -> usize {
-    if path.ends_with("/batch") { BATCH_BODY_MAX } else { BODY_MAX }
+pub fn body_max(method: &Method, path: &str) -> usize {
+    if is_batch(method, path) { BATCH_BODY_MAX } else { BODY_MAX }
+}
+
+/// Whether this is `POST /v1/servers/{server}/batch`.
+#[must_use]
+pub fn is_batch(method: &Method, path: &str) -> bool {
+    let server = path.strip_prefix("/v1/servers/").and_then(|rest| rest.strip_suffix("/batch"));
+    method == Method::POST && server.is_some_and(|server| !server.is_empty() && !server.contains('/'))
+}
+
+/// The token in the value of `Authorization`, however its caller spells the scheme and the spaces.
+#[must_use]
+pub fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 impl<S: Send + Sync> FromRequest<S> for ApiCall {
@@ -132,7 +146,7 @@ impl<S: Send + Sync> FromRequest<S> for ApiCall {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let (Parts { method, uri, headers, .. }, body) = request.into_parts();
         let path = uri.path_and_query().map_or_else(String::new, |path| path.as_str().to_owned());
-        let limit = body_max(uri.path());
+        let limit = body_max(&method, uri.path());
         let body = match Limited::new(body, limit).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => return Err(ErrorCode::BodyTooLarge.into()),
@@ -154,12 +168,9 @@ fn proof_of(headers: &HeaderMap) -> Result<CallProof, ApiError> {
         return Ok(CallProof::Signature { signature: signature.to_owned(), address, expires });
     }
     let Some(value) = text(&header::AUTHORIZATION) else { return Ok(CallProof::None) };
-    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
-    if scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() {
-        Ok(CallProof::Token(token.trim().to_owned()))
-    } else {
-        Err(ApiError::with(ErrorCode::Unauthenticated, "the header Authorization must be `Bearer TOKEN`"))
-    }
+    bearer_token(value)
+        .map(|token| CallProof::Token(token.to_owned()))
+        .ok_or_else(|| ApiError::with(ErrorCode::Unauthenticated, "the header Authorization must be `Bearer TOKEN`"))
 }
 
 /// The variable parts of a path. One that is malformed names nothing.
@@ -178,6 +189,25 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathPar
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_batch_may_be_long() {
+        assert_eq!(body_max(&Method::POST, "/v1/servers/arena/batch"), BATCH_BODY_MAX);
+        for path in ["/x/batch", "/v1/servers/batch", "/v1/servers//batch", "/v1/servers/a/b/batch", "/v1/sessions"] {
+            assert_eq!(body_max(&Method::POST, path), BODY_MAX, "{path}");
+        }
+        assert_eq!(body_max(&Method::PUT, "/v1/servers/arena/batch"), BODY_MAX);
+    }
+
+    #[test]
+    fn a_token_is_the_same_in_every_spelling_of_its_header() {
+        for value in ["Bearer s3cret", "bearer s3cret", "BEARER   s3cret", " Bearer s3cret "] {
+            assert_eq!(bearer_token(value), Some("s3cret"), "{value:?}");
+        }
+        for value in ["", "Bearer", "Basic s3cret", "s3cret", "Bearers3cret"] {
+            assert_eq!(bearer_token(value), None, "{value:?}");
+        }
+    }
 
     #[tokio::test]
     async fn debug_shows_no_token_and_no_signature() {

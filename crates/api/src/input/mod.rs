@@ -12,7 +12,7 @@ mod json;
 mod shape;
 mod values;
 
-pub use call::{ApiCall, BATCH_BODY_MAX, BODY_MAX, CallProof, PathParts, body_max};
+pub use call::{ApiCall, BATCH_BODY_MAX, BODY_MAX, CallProof, PathParts, bearer_token, body_max, is_batch};
 pub use json::{parse_json, parse_query};
 pub use shape::{DEPTH_MAX, FIELDS_MAX, check_shape};
 pub use values::{amount, hold_id, record_seq, show_time, time};

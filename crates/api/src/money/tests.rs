@@ -24,8 +24,10 @@ fn unreadable_books(folder: &std::path::Path) -> HeldBooks {
     HeldBooks {
         ledger,
         readers: Readers::new(folder.join("nowhere").into()),
+        pages: Readers::new(folder.join("nowhere").into()),
         accounts: AccountNumbers::default(),
         registry: Arc::new(tokio::sync::RwLock::new(Registry::default())),
+        additions: Arc::default(),
         keys: SessionKeys::new("funds.example", Vec::new()),
         spend: Mutex::default(),
         forgotten_at: std::sync::atomic::AtomicU64::new(0),

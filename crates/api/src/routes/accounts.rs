@@ -1,8 +1,12 @@
 //! Accounts of a game server: opening, listing, balances, statements.
 
 use axum::{extract::State, response::Response};
-use bankroll_ledger::{Account, AccountId, AccountKind, AccountName, Name, Principal, Scope};
+use bankroll_ledger::{
+    Account, AccountId, AccountKind, AccountName, Action, IdempotencyKey, Name, Namespace, Principal, References,
+    Rejection, Request, Scope,
+};
 use bankroll_store::{AccountFilter, Direction, StatementChange, StatementLine, StatementQuery};
+use bankroll_withdrawals::{key_fact, request_of_key};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -124,24 +128,59 @@ pub async fn open(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     let server = gate.game_server(&server)?;
-    call.key()?;
+    let key = call.key()?.to_owned();
     let NewAccountBody { player } = call.body()?;
-    let asset = super::transfers::server_asset(&gate, &server)?;
-    let owner = player_of(&gate.registry, &player)?;
+    let entry = gate.registry.server(&server).ok_or(ErrorCode::NotFound)?;
+    let (asset, owner) = (entry.asset, player_of(&gate.registry, &entry.chain, &player)?);
+    let wanted = format!("accounts/{}", super::sessions::address_of("player", &player)?.lower_hex());
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
+    let is_repeated = claim_key(&books, &server, key, wanted).await?;
     let name = |kind| AccountName { scope: Scope::Server(server.clone()), kind, asset, owner: Some(owner.clone()) };
     let names = vec![name(AccountKind::Funds), name(AccountKind::Unallocated)];
     let accounts = names.iter().map(ToString::to_string).collect();
     open_accounts(&books, Principal::GameServer(server), names).await?;
-    applied_response(&OpenedBody { accounts }, false)
+    applied_response(&OpenedBody { accounts }, is_repeated)
 }
 
-/// The player that a game server means by a wallet: one of several wallets of a player is that player's.
-pub(super) fn player_of(registry: &bankroll_registry::Registry, wallet: &str) -> Result<Name, ApiError> {
+/// Writes a game server's key for what it wants, in a record of its own: opening accounts is no request that could have
+/// the row. Returns whether it was there; a key that was sent with something else is a mismatch.
+async fn claim_key(books: &HeldBooks, server: &Name, key: String, wanted: String) -> Result<bool, ApiError> {
+    let asker = format!("server/{server}");
+    let request = Request {
+        key: IdempotencyKey {
+            namespace: Namespace::Client,
+            scope: Scope::Server(server.clone()),
+            text: format!("accounts/{key}"),
+        },
+        principal: Principal::GameServer(server.clone()),
+        confirmation: None,
+        action: Action::Legs(Vec::new()),
+        references: References::default(),
+        facts: vec![key_fact(&asker, &key, &wanted)],
+        events: Vec::new(),
+    };
+    match books.readers.read(move |reader| request_of_key(reader, &asker, &key)).await? {
+        Some(known) if known == wanted => return Ok(true),
+        Some(_) => return Err(ErrorCode::IdempotencyMismatch.into()),
+        None => {}
+    }
+    let answers = books.ledger.submit(vec![request])?.await?;
+    match answers.first().ok_or(ErrorCode::OutcomeUnknown)?.effects() {
+        Ok(_) => Ok(false),
+        // Another request was faster.
+        Err(Rejection::ServerPaused | Rejection::KeyReused) => Err(ErrorCode::IdempotencyMismatch.into()),
+        Err(rejection) => Err(rejection.into()),
+    }
+}
+
+/// The player that a game server of this chain means by a wallet: one of several wallets of a player is that player's.
+pub(super) fn player_of(registry: &bankroll_registry::Registry, chain: &Name, wallet: &str) -> Result<Name, ApiError> {
     let wallet = super::sessions::address_of("player", wallet)?;
     match registry.player_wallet(wallet) {
-        Some(proven) => Ok(proven.player.clone()),
+        Some(proven) if proven.is_proven_on(chain) => Ok(proven.player.clone()),
+        // Here the address may be another person's contract.
+        Some(_) => Err(ApiError::with(ErrorCode::Conflict, "the wallet is a contract on another chain")),
         None => wallet.lower_hex().parse().map_err(|_| ErrorCode::Internal.into()),
     }
 }
@@ -185,7 +224,7 @@ pub async fn list(
     let most = page_size(query.limit.as_deref())?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
-    let accounts = books.readers.read(move |reader| reader.accounts(&filter, most)).await?;
+    let accounts = books.pages.read(move |reader| reader.accounts(&filter, most)).await?;
     let next = accounts.last().filter(|_| accounts.len() == most).map(|last| last.id.to_string());
     applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next }, false)
 }
@@ -204,7 +243,7 @@ pub async fn show(
     let name = own_account(&gate.reader_of(&server)?, &account)?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
-    let account = books.readers.read(move |reader| reader.account_named(&name)).await?;
+    let account = books.pages.read(move |reader| reader.account_named(&name)).await?;
     applied_response(&shown(&account.ok_or(ErrorCode::NotFound)?), false)
 }
 
@@ -247,7 +286,7 @@ pub(super) async fn read_statement(
         after: query.after.map(|cursor| cursor.parse()).transpose()?,
         most: page_size(query.limit.as_deref())?,
     };
-    let page = books.readers.read(move |reader| reader.statement(&asked)).await?;
+    let page = books.pages.read(move |reader| reader.statement(&asked)).await?;
     let mut lines = Vec::with_capacity(page.items.len());
     for line in &page.items {
         lines.push(line_of(books, line).await?);

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Answer, IdempotencyKey, Name, Request};
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
 use utoipa::ToSchema;
 
 use super::transfers::server_asset;
@@ -26,6 +29,7 @@ const RETRIES_MAX: usize = 100;
 pub struct BatchBody {
     /// 1 to 8,000, decided in this order, each as a whole or not at all.
     #[schema(min_items = 1, max_items = 8_000)]
+    #[serde(deserialize_with = "read_operations")]
     pub operations: Vec<OperationBody>,
 }
 
@@ -113,8 +117,11 @@ pub async fn batch(
     let server = gate.game_server(&server)?;
     let BatchBody { operations } = call.body()?;
     if !(1..=OPERATIONS_MAX).contains(&operations.len()) {
-        let detail = format!("a batch has 1 to {OPERATIONS_MAX} operations; this one has {}", operations.len());
-        let code = if operations.is_empty() { ErrorCode::BodyInvalid } else { ErrorCode::BodyTooLarge };
+        let (code, given) = match operations.is_empty() {
+            true => (ErrorCode::BodyInvalid, "none"),
+            false => (ErrorCode::BodyTooLarge, "more"),
+        };
+        let detail = format!("a batch has 1 to {OPERATIONS_MAX} operations; this one has {given}");
         return Err(ApiError::with(code, detail));
     }
     let asset = server_asset(&gate, &server)?;
@@ -208,6 +215,33 @@ fn refused(key: String, error: &ApiError, replayed: bool) -> OperationResult {
     let (code, retriable) = (error.code.as_str(), error.code.is_retriable());
     let error = OperationError { code, detail: error.detail.to_string(), retriable };
     OperationResult { key, applied: None, replayed, error: Some(error) }
+}
+
+/// At most one more than a batch may have: what follows takes no memory, since operations are larger than their text.
+fn read_operations<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<OperationBody>, D::Error> {
+    struct Operations;
+
+    impl<'de> Visitor<'de> for Operations {
+        type Value = Vec<OperationBody>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("operations")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+            let mut operations = Vec::new();
+            while operations.len() <= OPERATIONS_MAX {
+                match from.next_element()? {
+                    Some(operation) => operations.push(operation),
+                    None => return Ok(operations),
+                }
+            }
+            while from.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(operations)
+        }
+    }
+
+    from.deserialize_seq(Operations)
 }
 
 impl OperationBody {

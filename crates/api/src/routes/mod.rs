@@ -7,13 +7,17 @@ mod accounts;
 mod batch;
 mod deposits;
 mod documentation;
+mod exit_order;
 mod exits;
 mod holds;
+mod owner_keys;
 mod pages;
+mod payout_requests;
 mod players;
 mod records;
 mod registry;
 mod registry_bodies;
+mod server_deposits;
 mod server_keys;
 mod servers;
 mod sessions;
@@ -56,9 +60,13 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(servers::show))
         .routes(routes!(servers::versions))
         .routes(routes!(servers::set_pauses))
+        .routes(routes!(servers::set_labels))
+        .routes(routes!(servers::set_player_addresses))
         .routes(routes!(accounts::open, accounts::list))
         .routes(routes!(accounts::show))
         .routes(routes!(accounts::statement))
+        .routes(routes!(server_deposits::list))
+        .routes(routes!(server_deposits::show))
         .routes(routes!(deposits::deposit))
         .routes(routes!(deposits::withdraw))
         .routes(routes!(transfers::transfer))
@@ -79,22 +87,25 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(exits::show))
         .routes(routes!(withdrawals::of_server))
         .routes(routes!(withdrawals::show_of_server))
-        .routes(routes!(withdrawals::request, withdrawals::of_player))
+        .routes(routes!(payout_requests::request, withdrawals::of_player))
         .routes(routes!(withdrawals::show_of_player))
-        .routes(routes!(withdrawals::request_as_developer))
+        .routes(routes!(payout_requests::request_as_developer))
         .routes(routes!(players::me))
         .routes(routes!(players::balances))
         .routes(routes!(players::deposit_address))
         .routes(routes!(players::history))
         .routes(routes!(players::link_wallet))
         .routes(routes!(players::exclude))
-        .routes(routes!(players::developer))
+        .routes(routes!(players::developer, servers::set_developer))
         .routes(routes!(registry::chains, registry::add_chain))
         .routes(routes!(registry::assets, registry::add_asset))
         .routes(routes!(registry::wallets, registry::add_wallet))
         .routes(routes!(registry::custody_keys, registry::add_custody_key))
         .routes(routes!(registry::treasury, registry::add_treasury))
+        .routes(routes!(registry::remove_treasury))
         .routes(routes!(registry::changes))
         .routes(routes!(server_keys::list, server_keys::add))
-        .routes(routes!(server_keys::revoke))
+        .routes(routes!(server_keys::revoke, server_keys::update))
+        .routes(routes!(owner_keys::list, owner_keys::add))
+        .routes(routes!(owner_keys::revoke))
 }

@@ -7,7 +7,7 @@ use crate::{ApiError, ErrorCode};
 
 /// How many entries a page has, unless the caller says otherwise, and at most.
 const PAGE: usize = 100;
-pub(super) const PAGE_MAX: usize = 1_000;
+const PAGE_MAX: usize = 1_000;
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]

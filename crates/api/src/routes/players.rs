@@ -2,14 +2,13 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{AccountKind, AccountName, Name, Scope};
-use bankroll_registry::decide_link;
+use bankroll_registry::{RegistryChange, ServerAccount, decide_link};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
     accounts::{AccountBody, AccountPage, LineQuery, StatementBody, read_statement, shown},
-    pages::PAGE_MAX,
-    sign_in::{SignInBody, body_key, prove},
+    sign_in::{SignInBody, prove},
 };
 use crate::{
     ApiError, ErrorCode, Funds,
@@ -17,6 +16,9 @@ use crate::{
     money::applied_response,
     state::Gate,
 };
+
+/// How many accounts are looked up for one answer: four kinds, at each server, for each wallet of the player.
+const LOOKUPS_MAX: usize = 4_096;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PlayerBody {
@@ -80,6 +82,8 @@ pub async fn me(State(funds): State<Funds>, call: ApiCall) -> Result<Response, A
 }
 
 /// The player's balances at all game servers
+///
+/// With the accounts that were opened for a wallet before the player linked it: their owner is that wallet.
 #[utoipa::path(get, path = "/v1/me/balances", tag = "players", responses((status = 200, body = AccountPage)),
     security(("session" = [])))]
 pub async fn balances(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
@@ -89,7 +93,7 @@ pub async fn balances(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
     let names = players_accounts(&gate, &player);
     drop(gate);
     let accounts = books
-        .readers
+        .pages
         .read(move |reader| {
             names.iter().filter_map(|name| reader.account_named(name).transpose()).collect::<Result<Vec<_>, _>>()
         })
@@ -98,6 +102,8 @@ pub async fn balances(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
 }
 
 /// Where the player pays to
+///
+/// At a server whose players have addresses of their own, the first request makes the player's.
 #[utoipa::path(get, path = "/v1/me/deposit-address", tag = "players", params(PlayerServerQuery),
     responses((status = 200, body = DepositAddressBody)), security(("session" = [])))]
 pub async fn deposit_address(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
@@ -108,14 +114,50 @@ pub async fn deposit_address(State(funds): State<Funds>, call: ApiCall) -> Resul
     let server: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
     let entry = gate.registry.server(&server).ok_or(ErrorCode::NotFound)?;
     let account = gate.registry.deposit_account(entry, &player).ok_or(ErrorCode::NotFound)?;
-    let body = DepositAddressBody {
-        server: server.to_string(),
+    if entry.player_addresses && account.player.is_none() {
+        let chain = entry.chain.clone();
+        drop(gate);
+        let account = make_address(&funds, &call, &server, &chain, &player).await?;
+        return applied_response(&address_body(&account), false);
+    }
+    applied_response(&address_body(account), false)
+}
+
+/// Derives the player's own address, which is watched from the newest block on.
+async fn make_address(
+    funds: &Funds,
+    call: &ApiCall,
+    server: &Name,
+    chain: &Name,
+    player: &Name,
+) -> Result<ServerAccount, ApiError> {
+    let start_block = (funds.settings().newest_block)(chain);
+    let gate = funds.enter_to_change(call).await?;
+    gate.session()?;
+    let changes = gate.registry.add_player_address(server, player, start_block, gate.now)?;
+    if changes.is_empty() {
+        // Another request of theirs was faster.
+        let entry = gate.registry.server(server).ok_or(ErrorCode::NotFound)?;
+        return gate.registry.deposit_account(entry, player).cloned().ok_or_else(|| ErrorCode::NotFound.into());
+    }
+    let key = format!("player-address/{player}/{}", gate.now.0);
+    let author = Funds::system_author(call, Scope::Server(server.clone()), key, &format!("player:{player}"))?;
+    let changes = gate.commit(author, changes).await?;
+    let made = changes.into_iter().find_map(|change| match change {
+        RegistryChange::ServerAccount(account) => Some(account),
+        _ => None,
+    });
+    made.ok_or_else(|| ErrorCode::Internal.into())
+}
+
+fn address_body(account: &ServerAccount) -> DepositAddressBody {
+    DepositAddressBody {
+        server: account.server.to_string(),
         chain: account.chain.to_string(),
         asset: account.asset.0,
         address: account.address.to_string(),
         is_own: account.player.is_some(),
-    };
-    applied_response(&body, false)
+    }
 }
 
 /// The changes of one of the player's accounts
@@ -127,7 +169,7 @@ pub async fn history(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     let HistoryQuery { account, from, to, order, after, limit } = call.query()?;
     let account = account.ok_or_else(|| ApiError::with(ErrorCode::QueryInvalid, "account is missing"))?;
     let name: AccountName = account.parse().map_err(|_| ErrorCode::NotFound)?;
-    if !name.kind.is_players() || name.owner.as_ref() != Some(&player) {
+    if !name.kind.is_players() || !is_own(&gate, &player, &name) {
         return Err(ErrorCode::NotFound.into());
     }
     let books = std::sync::Arc::clone(&gate.books);
@@ -144,18 +186,17 @@ pub async fn history(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     responses((status = 200, body = PlayerBody)), security(("session" = [])))]
 pub async fn link_wallet(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let player = funds.enter(&call).await?.player()?;
-    call.key()?;
+    let author = Funds::player_author(&call, &player)?;
     let body: SignInBody = call.body()?;
+    if funds.is_players_retry(&call, &player).await? {
+        return me_now(&funds, &player, true).await;
+    }
     let proven = prove(&funds, &body).await?;
     let gate = funds.enter_to_change(&call).await?;
     gate.session()?;
     let changes = decide_link(&gate.registry, &player, proven, gate.now)?;
-    let key = format!("sign-in/{}", body_key(&body));
-    let author = gate.system_author(&call, Scope::House, key, &format!("player:{player}"))?;
-    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
     gate.commit(author, changes).await?;
-    let registry = books.registry.read().await;
-    applied_response(&player_body(&registry, &player, now), false)
+    me_now(&funds, &player, false).await
 }
 
 /// Excludes the player until a time
@@ -165,18 +206,23 @@ pub async fn link_wallet(State(funds): State<Funds>, call: ApiCall) -> Result<Re
     responses((status = 200, body = PlayerBody)), security(("session" = [])))]
 pub async fn exclude(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let player = funds.enter(&call).await?.player()?;
-    let idempotency_key = call.key()?;
+    let author = Funds::player_author(&call, &player)?;
     let ExclusionBody { until } = call.body()?;
     let until = time(&until, ErrorCode::BodyInvalid)?;
+    if funds.is_players_retry(&call, &player).await? {
+        return me_now(&funds, &player, true).await;
+    }
     let gate = funds.enter_to_change(&call).await?;
     gate.session()?;
     let changes = gate.registry.exclude(&player, until, gate.now)?;
-    let key = format!("exclusion/{player}/{idempotency_key}");
-    let author = gate.system_author(&call, Scope::House, key, &format!("player:{player}"))?;
-    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
     gate.commit(author, changes).await?;
+    me_now(&funds, &player, false).await
+}
+
+async fn me_now(funds: &Funds, player: &Name, replayed: bool) -> Result<Response, ApiError> {
+    let books = funds.books().map_err(ApiError::after_commit)?;
     let registry = books.registry.read().await;
-    applied_response(&player_body(&registry, &player, now), false)
+    applied_response(&player_body(&registry, player, funds.now()), replayed)
 }
 
 /// The developer's account of a game server
@@ -195,7 +241,7 @@ pub async fn developer(
     let name = AccountName { scope: Scope::Server(server), kind: AccountKind::Developer, asset, owner: None };
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
-    let account = books.readers.read(move |reader| reader.account_named(&name)).await?;
+    let account = books.pages.read(move |reader| reader.account_named(&name)).await?;
     applied_response(&shown(&account.ok_or(ErrorCode::NotFound)?), false)
 }
 
@@ -204,17 +250,25 @@ fn players_accounts(gate: &Gate, player: &Name) -> Vec<AccountName> {
     let kinds = [AccountKind::Funds, AccountKind::Unallocated, AccountKind::PlayOnly, AccountKind::Debt];
     let of = |server: &bankroll_registry::RegisteredServer| {
         let (scope, asset) = (Scope::Server(server.name.clone()), server.asset);
-        kinds.map(|kind| AccountName { scope: scope.clone(), kind, asset, owner: Some(player.clone()) })
+        let owners = gate.registry.owner_names(&server.chain, player);
+        let of_owner = move |owner: Name| {
+            kinds.map(|kind| AccountName { scope: scope.clone(), kind, asset, owner: Some(owner.clone()) })
+        };
+        owners.into_iter().flat_map(of_owner)
     };
-    gate.registry.servers().flat_map(of).take(PAGE_MAX).collect()
+    gate.registry.servers().flat_map(of).take(LOOKUPS_MAX).collect()
+}
+
+/// Whether an account at a server is this player's: in their own name, or in that of a wallet that they have proved on
+/// the server's chain.
+pub(super) fn is_own(gate: &Gate, player: &Name, account: &AccountName) -> bool {
+    let (Some(owner), Scope::Server(server)) = (&account.owner, &account.scope) else { return false };
+    let Some(entry) = gate.registry.server(server) else { return false };
+    gate.registry.owner_names(&entry.chain, player).contains(owner)
 }
 
 fn player_body(registry: &bankroll_registry::Registry, player: &Name, now: bankroll_ledger::Time) -> PlayerBody {
-    let mut wallets: Vec<String> = registry
-        .player_wallets()
-        .filter(|wallet| wallet.player == *player)
-        .map(|wallet| wallet.wallet.to_string())
-        .collect();
+    let mut wallets: Vec<String> = registry.wallets_of(player).map(|wallet| wallet.wallet.to_string()).collect();
     wallets.sort_unstable();
     PlayerBody {
         player: player.to_string(),

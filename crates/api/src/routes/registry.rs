@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Name, Time};
+use bankroll_orders::Address;
 use bankroll_registry::{Registry, RegistryChange, RegistryDecision, RegistryRefusal, recorded_changes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     ApiError, ErrorCode, Funds,
-    input::{ApiCall, show_time, time},
+    input::{ApiCall, PathParts, show_time, time},
     money::applied_response,
     state::ChangeGate,
 };
@@ -113,6 +114,24 @@ pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Resp
     answer(&gate.commit(author, changes).await?, false)
 }
 
+/// Removes an address of the operator's capital (owner)
+///
+/// Its payments count by their sender again, from the next block on.
+#[utoipa::path(delete, path = "/v1/registry/treasury/{chain}/{address}",
+    params(("chain" = String, Path), ("address" = String, Path)), responses((status = 200, body = ChangedBody)),
+    security(("session" = [])))]
+pub async fn remove_treasury(
+    State(funds): State<Funds>,
+    PathParts((chain, address)): PathParts<(String, String)>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    gate.owner()?;
+    let chain: Name = chain.parse().map_err(|_| ErrorCode::NotFound)?;
+    let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
+    changed(gate, &call, |registry, _, now| registry.remove_treasury(&chain, address, now)).await
+}
+
 /// Changes of the registry, the newest first (owner)
 #[utoipa::path(get, path = "/v1/registry/changes", params(ChangesQuery),
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
@@ -125,7 +144,7 @@ pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
     let before = before.map(|at| Time(at.0.min(i64::MAX.cast_unsigned())));
-    let found = books.readers.read(move |reader| recorded_changes(reader, before.map(|at| (at, "")), most)).await?;
+    let found = books.pages.read(move |reader| recorded_changes(reader, before.map(|at| (at, "")), most)).await?;
     let entry = |change: &bankroll_registry::RecordedChange| {
         let changes = change.changes.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
         Ok(json!({ "key": change.key, "by": change.by, "at": show_time(change.at), "changes": changes }))
@@ -187,7 +206,8 @@ impl From<RegistryRefusal> for ApiError {
             | RegistryRefusal::RevokedKey { .. }
             | RegistryRefusal::ExclusionNotLater { .. }
             | RegistryRefusal::NoPlayerAddresses { .. }
-            | RegistryRefusal::OwnerExists => ErrorCode::Conflict,
+            | RegistryRefusal::OwnerExists
+            | RegistryRefusal::LastOwnerKey => ErrorCode::Conflict,
         };
         if code == ErrorCode::NotFound { code.into() } else { Self::with(code, refusal.to_string()) }
     }

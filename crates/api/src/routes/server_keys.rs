@@ -3,8 +3,8 @@
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Amount, AssetId};
 use bankroll_orders::Address;
-use bankroll_registry::{KeyBounds, ServerKeyDraft};
-use serde::Deserialize;
+use bankroll_registry::{KeyBounds, ServerKey, ServerKeyDraft, ServerKeyUpdate};
+use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use super::{
@@ -36,6 +36,23 @@ pub struct ServerKeyBody {
     /// The key is good until this time: the overlap of a rotation.
     #[serde(default)]
     pub valid_until: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerKeyUpdateBody {
+    pub buy_in_min: Option<String>,
+    pub buy_in_max: Option<String>,
+    pub developer_bps_max: Option<u32>,
+    pub world_bps_max: Option<u32>,
+    /// `null`: no limit.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    pub spend_limit: Option<Option<String>>,
+    /// `null`: until it is revoked.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<String>)]
+    pub valid_until: Option<Option<String>>,
 }
 
 /// Keys of game servers (owner)
@@ -72,6 +89,47 @@ pub async fn revoke(
     gate.owner()?;
     let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
     changed(gate, &call, |registry, _, now| registry.revoke_server_key(address, now)).await
+}
+
+/// Changes the bounds, the limit or the end of a key of a game server (owner)
+///
+/// Fields that are missing stay as they are. With `valid_until` the old key of a rotation ends while the new one is
+/// already used.
+#[utoipa::path(patch, path = "/v1/registry/server-keys/{address}", params(("address" = String, Path)),
+    request_body = ServerKeyUpdateBody, responses((status = 200, body = ChangedBody)), security(("session" = [])))]
+pub async fn update(
+    State(funds): State<Funds>,
+    PathParts(address): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    gate.owner()?;
+    let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
+    let known = gate.registry.server_key(address).ok_or(ErrorCode::NotFound)?;
+    let update = updated(call.body()?, known)?;
+    changed(gate, &call, |registry, _, _| registry.update_server_key(address, &update)).await
+}
+
+fn updated(body: ServerKeyUpdateBody, known: &ServerKey) -> Result<ServerKeyUpdate, ApiError> {
+    let bound = |text: Option<String>, known| text.as_deref().map_or(Ok(known), amount);
+    let KeyBounds { buy_in_min, buy_in_max, developer_bps_max, world_bps_max } = known.bounds;
+    let limit = body.spend_limit.map(|limit| limit.as_deref().map(amount).transpose()).transpose()?;
+    let until = body.valid_until.map(|until| until.map(|text| time(&text, ErrorCode::BodyInvalid)).transpose());
+    Ok(ServerKeyUpdate {
+        bounds: KeyBounds {
+            buy_in_min: bound(body.buy_in_min, buy_in_min)?,
+            buy_in_max: bound(body.buy_in_max, buy_in_max)?,
+            developer_bps_max: body.developer_bps_max.unwrap_or(developer_bps_max),
+            world_bps_max: body.world_bps_max.unwrap_or(world_bps_max),
+        },
+        spend_limit: limit.unwrap_or(known.spend_limit),
+        valid_until: until.transpose()?.unwrap_or(known.valid_until),
+    })
+}
+
+/// A field that is there, maybe as null; serde alone takes null for a missing field.
+fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(value).map(Some)
 }
 
 fn draft(body: ServerKeyBody) -> Result<ServerKeyDraft, ApiError> {

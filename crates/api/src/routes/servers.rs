@@ -2,11 +2,11 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::Name;
-use bankroll_registry::{Pauses, RegisteredServer, ServerStatus, server_versions};
+use bankroll_registry::{Pauses, RegisteredServer, Registry, ServerStatus, server_versions};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{pages::page_size, registry::changed};
+use super::{pages::page_size, registry::changed, sessions::address_of};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time},
@@ -26,12 +26,16 @@ pub struct ServerBody {
     pub developer_fee_bps: u32,
     pub world_fee_bps: u32,
     pub mass_per_coin: String,
+    /// How long a player holds the exit in the game before they leave. The game enforces it: what happens in the world is
+    /// not in the books.
     pub exit_hold_ms: u64,
     /// `active`, `paused_deposits`, `paused_spawns`, `paused_withdrawals` or `disabled`.
     pub status: &'static str,
     pub pauses: PausesBody,
     /// Whether each player has a deposit address of their own.
     pub player_addresses: bool,
+    /// For people.
+    pub labels: String,
     pub version: u64,
     pub changed_by: String,
     pub changed_at: String,
@@ -46,6 +50,26 @@ pub struct PausesBody {
     pub withdrawals: bool,
     /// Closed: no buy-ins and no spawns; players can leave and be paid.
     pub disabled: bool,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeveloperBody {
+    /// A wallet; it signs in as players do.
+    pub developer: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelsBody {
+    #[schema(example = "europe, ranked")]
+    pub labels: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlayerAddressesBody {
+    pub enabled: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,7 +130,7 @@ pub async fn versions(
     let most = page_size(query.limit.as_deref())?;
     let books = std::sync::Arc::clone(&gate.books);
     drop(gate);
-    let versions = books.readers.read(move |reader| server_versions(reader, &server, below, most)).await?;
+    let versions = books.pages.read(move |reader| server_versions(reader, &server, below, most)).await?;
     applied_response(&ServerPage { servers: versions.iter().map(shown).collect() }, false)
 }
 
@@ -127,6 +151,62 @@ pub async fn set_pauses(
     let PausesBody { deposits, spawns, withdrawals, disabled } = call.body()?;
     let pauses = Pauses { deposits, spawns, withdrawals, disabled };
     changed(gate, &call, |registry, author, now| registry.set_pauses(&name, pauses, author.clone(), now)).await
+}
+
+/// Names another developer of a game server (owner)
+///
+/// The wallet that reaches the server's fees. A registration cannot change it: a stolen key must not take the fees.
+#[utoipa::path(put, path = "/v1/servers/{server}/developer", tag = "servers", params(("server" = String, Path)),
+    request_body = DeveloperBody, responses((status = 200, body = super::registry::ChangedBody)),
+    security(("session" = [])))]
+pub async fn set_developer(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    gate.owner()?;
+    let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
+    let DeveloperBody { developer } = call.body()?;
+    let developer = address_of("developer", &developer)?;
+    changed(gate, &call, |registry, author, now| registry.set_developer(&name, developer, author.clone(), now)).await
+}
+
+/// Sets the labels of a game server (owner)
+#[utoipa::path(put, path = "/v1/servers/{server}/labels", tag = "servers", params(("server" = String, Path)),
+    request_body = LabelsBody, responses((status = 200, body = super::registry::ChangedBody)),
+    security(("session" = [])))]
+pub async fn set_labels(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    gate.owner()?;
+    let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
+    let LabelsBody { labels } = call.body()?;
+    changed(gate, &call, |registry, author, now| registry.set_labels(&name, &labels, author.clone(), now)).await
+}
+
+/// Gives each player of a game server a deposit address of their own, or stops it (owner)
+///
+/// Addresses that were given out stay their players'. Coins at such an address can be paid out only after they were moved
+/// to the hot wallet.
+#[utoipa::path(put, path = "/v1/servers/{server}/player-addresses", tag = "servers",
+    params(("server" = String, Path)), request_body = PlayerAddressesBody,
+    responses((status = 200, body = super::registry::ChangedBody)), security(("session" = [])))]
+pub async fn set_player_addresses(
+    State(funds): State<Funds>,
+    PathParts(server): PathParts<String>,
+    call: ApiCall,
+) -> Result<Response, ApiError> {
+    let gate = funds.enter_to_change(&call).await?;
+    gate.owner()?;
+    let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
+    let PlayerAddressesBody { enabled } = call.body()?;
+    let decide =
+        |registry: &Registry, author: &Name, now| registry.set_player_addresses(&name, enabled, author.clone(), now);
+    changed(gate, &call, decide).await
 }
 
 pub(super) fn shown(server: &RegisteredServer) -> ServerBody {
@@ -157,6 +237,7 @@ pub(super) fn shown(server: &RegisteredServer) -> ServerBody {
             disabled: pauses.disabled,
         },
         player_addresses: server.player_addresses,
+        labels: server.labels.clone(),
         version: server.version,
         changed_by: server.changed_by.to_string(),
         changed_at: show_time(server.changed_at),

@@ -108,21 +108,21 @@ pub async fn register(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
     let audience = &funds.settings().audience;
     let context = |start_block, now| RegistrationContext { signer, chain_id, audience, start_block, now };
     // A stranger's message is refused before money calls have to wait for it.
-    let chain = {
+    let first = {
         let books = funds.books()?;
         let registry = books.registry.read().await;
-        decide_registration(&registry, &terms, &context(0, funds.now()))?.server.chain
+        decide_registration(&registry, &terms, &context(0, funds.now()))?
     };
     // It reads the books, so it may block.
-    let newest_block = std::sync::Arc::clone(&funds.settings().newest_block);
+    let (newest_block, chain) = (std::sync::Arc::clone(&funds.settings().newest_block), first.server.chain);
     let start_block = tokio::task::spawn_blocking(move || newest_block(&chain)).await;
     let start_block = start_block.map_err(|_| ErrorCode::Unavailable)?;
+    open_accounts(&*funds.books()?, Principal::System, first.accounts).await?;
     let gate = funds.enter_to_change(&call).await?;
     let decided = decide_registration(&gate.registry, &terms, &context(start_block, gate.now))?;
-    open_accounts(&gate.books, Principal::System, decided.accounts).await?;
     let key = format!("registration/{}/{}", signer.lower_hex(), hex::encode(terms.nonce));
     let scope = Scope::Server(decided.server.name.clone());
-    let author = gate.system_author(&call, scope, key, &format!("key:{}", signer.lower_hex()))?;
+    let author = Funds::system_author(&call, scope, key, &format!("key:{}", signer.lower_hex()))?;
     let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
     gate.commit(author, decided.changes).await?;
     let mut session = issue(&books, Caller::GameServer(decided.server.name.clone()), signer, now)?;
@@ -149,18 +149,18 @@ pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     let signer = signer(&typed_data::digest(&message, chain_id), &body.signature)?;
     let terms = SessionTerms { role, subject, audience, nonce, expires };
     let (audience, owner_chain) = (&funds.settings().audience, funds.settings().chain_id);
-    let books = funds.books()?;
-    let decide =
-        |registry: &Registry, now| decide_session(registry, &terms, signer, chain_id, owner_chain, audience, now);
-    // A stranger's message is refused before money calls have to wait for it.
-    decide(&*books.registry.read().await, funds.now())?;
-    let gate = funds.enter_to_change(&call).await?;
-    let opening = decide(&gate.registry, gate.now)?;
-    let key = format!("session/{}/{}", signer.lower_hex(), hex::encode(nonce));
-    let author = gate.system_author(&call, Scope::House, key, &format!("key:{}", signer.lower_hex()))?;
-    let now = gate.now;
-    gate.commit(author, opening.changes).await?;
-    applied_response(&issue(&books, opening.caller, signer, now)?, false)
+    let decide = |registry: &Registry, now| {
+        let opening = decide_session(registry, &terms, signer, chain_id, owner_chain, audience, now)?;
+        let key = format!("session/{}/{}", signer.lower_hex(), hex::encode(nonce));
+        let author = Funds::system_author(&call, Scope::House, key, &format!("key:{}", signer.lower_hex()))?;
+        Ok((opening.caller, author, opening.changes))
+    };
+    let added = funds.add_rows(&call, decide).await.map_err(|error| match error.code {
+        // The same message was on its way: its nonce is the only row.
+        ErrorCode::Conflict | ErrorCode::IdempotencyMismatch => RegistrationRefusal::NonceUsed.into(),
+        _ => error,
+    })?;
+    applied_response(&issue(&added.books, added.decided, signer, added.now)?, false)
 }
 
 /// Closes the session of this request
@@ -173,7 +173,7 @@ pub async fn close(State(funds): State<Funds>, call: ApiCall) -> Result<Response
         return Err(ApiError::with(ErrorCode::Unauthenticated, "a signed request has no session to close"));
     }
     let changes = gate.registry.close_session(&session, gate.now);
-    let author = gate.system_author(&call, Scope::House, format!("close/{}", session.id), "session:closed")?;
+    let author = Funds::system_author(&call, Scope::House, format!("close/{}", session.id), "session:closed")?;
     gate.commit(author, changes).await?;
     applied_response(&ClosedBody { closed: session.id.to_string() }, false)
 }
@@ -260,7 +260,9 @@ impl From<RegistrationRefusal> for ApiError {
             RegistrationRefusal::NonceUsed => ErrorCode::NonceUsed,
             RegistrationRefusal::OutOfBounds { .. } => ErrorCode::OutOfBounds,
             RegistrationRefusal::PayoutAddressUnknown => ErrorCode::PayoutAddressUnknown,
-            RegistrationRefusal::CustodyKeyUnknown => ErrorCode::Conflict,
+            RegistrationRefusal::CustodyKeyUnknown | RegistrationRefusal::DeveloperChanged { .. } => {
+                ErrorCode::Conflict
+            }
         };
         Self::with(code, refusal.to_string())
     }

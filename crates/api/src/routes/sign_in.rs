@@ -3,14 +3,14 @@
 use axum::{extract::State, response::Response};
 use bankroll_ledger::Scope;
 use bankroll_registry::{
-    ContractCheck, ProvenWallet, SignInMessage, SignInRefusal, SignatureCheck, decide_sign_in, issue_nonce,
-    random_bytes,
+    ContractCheck, ProvenWallet, Registry, SignInDecision, SignInMessage, SignInRefusal, SignatureCheck,
+    decide_sign_in, issue_nonce, random_bytes,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::sessions::{SessionBody, issue};
-use crate::{ApiError, ErrorCode, Funds, input::ApiCall, money::applied_response};
+use crate::{ApiError, ErrorCode, Funds, input::ApiCall, money::applied_response, state::Added};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NonceBody {
@@ -45,13 +45,27 @@ pub async fn sign_in(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     let body: SignInBody = call.body()?;
     let proven = prove(&funds, &body).await?;
     let wallet = proven.wallet();
-    let gate = funds.enter_to_change(&call).await?;
-    let decided = decide_sign_in(&gate.registry, proven, gate.now)?;
     let key = format!("sign-in/{}", body_key(&body));
-    let author = gate.system_author(&call, Scope::House, key, &format!("player:{}", decided.player))?;
-    let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
-    gate.commit(author, decided.changes).await?;
-    applied_response(&issue(&books, decided.caller, wallet, now)?, false)
+    let decide = |registry: &Registry, proven: ProvenWallet, key: String, now| {
+        let SignInDecision { caller, player, changes, .. } = decide_sign_in(registry, proven, now)?;
+        let author = Funds::system_author(&call, Scope::House, key, &format!("player:{player}"))?;
+        Ok::<_, ApiError>((caller, author, changes))
+    };
+    let again = proven.clone();
+    let added = funds.add_rows(&call, |registry, now| decide(registry, proven, key.clone(), now)).await;
+    let (caller, books, now) = match added {
+        Ok(Added { decided, books, now }) => (decided, books, now),
+        // Another sign-in of this wallet, or with this nonce, was on its way: memory knows it now.
+        Err(error) if matches!(error.code, ErrorCode::Conflict | ErrorCode::IdempotencyMismatch) => {
+            let gate = funds.enter_to_change(&call).await?;
+            let (caller, author, changes) = decide(&gate.registry, again, format!("{key}/again"), gate.now)?;
+            let (books, now) = (std::sync::Arc::clone(&gate.books), gate.now);
+            gate.commit(author, changes).await?;
+            (caller, books, now)
+        }
+        Err(error) => return Err(error),
+    };
+    applied_response(&issue(&books, caller, wallet, now)?, false)
 }
 
 /// The wallet that signed the message. A contract wallet is asked through its node, before any guard is held.
@@ -96,6 +110,7 @@ impl From<SignInRefusal> for ApiError {
             SignInRefusal::UnknownNonce | SignInRefusal::NonceExpired => ErrorCode::NonceUnknown,
             SignInRefusal::NonceUsed => ErrorCode::NonceUsed,
             SignInRefusal::BadSignature => ErrorCode::SignatureInvalid,
+            SignInRefusal::TooManyWallets => ErrorCode::Conflict,
             SignInRefusal::WalletTaken | SignInRefusal::OperatorsWallet => ErrorCode::WalletTaken,
         };
         Self::with(code, refusal.to_string())

@@ -7,9 +7,10 @@ use bankroll_deposits::credit::credited_buy_in;
 use bankroll_ledger::Name;
 use bankroll_registry::SpendSide;
 use bankroll_spawns::{
-    ConsumedDeposit, SpawnEnd, SpawnId, SpawnOrder, SpawnTerms, SpawnView, Spawns,
+    ConsumedDeposit, ReservedSpawn, SpawnEnd, SpawnError, SpawnId, SpawnOrder, SpawnTerms, SpawnView, Spawns,
     views::{self, SpawnRefusal},
 };
+use bankroll_store::Reader;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -91,13 +92,14 @@ pub async fn eligibility(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     let server = gate.reader_of(&server)?;
-    let player = player_of(&gate.registry, &wallet).map_err(|_| ErrorCode::NotFound)?;
+    let chain = &gate.registry.server(&server).ok_or(ErrorCode::NotFound)?.chain;
+    let player = player_of(&gate.registry, chain, &wallet).map_err(|_| ErrorCode::NotFound)?;
     let (terms, asset) = (terms(&gate, &server)?, super::transfers::server_asset(&gate, &server)?);
     let is_excluded = gate.registry.excluded_until(&player, gate.now).is_some();
     let books = Arc::clone(&gate.books);
     drop(gate);
     let wallet = player.clone();
-    let found = books.readers.read(move |reader| views::eligibility(reader, &server, asset, &wallet, &terms)).await?;
+    let found = books.pages.read(move |reader| views::eligibility(reader, &server, asset, &wallet, &terms)).await?;
     let reason = match found.refusal {
         Some(SpawnRefusal::Paused) => Some("paused"),
         _ if is_excluded => Some("excluded"),
@@ -129,7 +131,9 @@ pub async fn reserve(
     let gate = funds.enter(&call).await?;
     let (server, key) = (gate.game_server(&server)?, call.key()?);
     let NewSpawnBody { player, deposit } = call.body()?;
-    let wallet = player_of(&gate.registry, &player)?;
+    let chain = &gate.registry.server(&server).ok_or(ErrorCode::NotFound)?.chain;
+    let wallet = player_of(&gate.registry, chain, &player)?;
+    let owners = gate.registry.owner_names(chain, &wallet);
     let consumed = |id: String| ConsumedDeposit { is_credited: credited_buy_in(&id, &server, &wallet), id };
     let deposit = deposit.map(consumed);
     let asset = super::transfers::server_asset(&gate, &server)?;
@@ -139,7 +143,7 @@ pub async fn reserve(
     let asked = order.clone();
     let is_excluded = gate.registry.excluded_until(&order.wallet, now).is_some();
     // A reservation that was made is returned whatever has changed since.
-    let prepared = books.readers.read(move |reader| match Spawns::known(reader, &asked)? {
+    let prepared = books.readers.read(move |reader| match known(reader, &asked, &owners)? {
         Some(known) => Ok(Err(known)),
         None if is_excluded => Err(ApiError::with(ErrorCode::NotEligible, "the player has excluded themselves")),
         None => Ok(Ok(spawns.reserve_requests(&asked, &terms, reader, now)?)),
@@ -176,7 +180,7 @@ pub async fn list(
     let most = page_size(limit.as_deref())?;
     let books = Arc::clone(&gate.books);
     drop(gate);
-    let found = books.readers.read(move |reader| views::live_spawns(reader, &server, after.as_ref(), most)).await?;
+    let found = books.pages.read(move |reader| views::live_spawns(reader, &server, after.as_ref(), most)).await?;
     let next = found.last().filter(|_| found.len() == most).map(|last| last.id.to_string());
     applied_response(&SpawnPage { spawns: found.iter().map(shown).collect(), next }, false)
 }
@@ -195,7 +199,7 @@ pub async fn show(
     let id = SpawnId::parse(&spawn).ok_or(ErrorCode::NotFound)?;
     let books = Arc::clone(&gate.books);
     drop(gate);
-    let found = books.readers.read(move |reader| views::spawn_of(reader, &server, &id, now)).await?;
+    let found = books.pages.read(move |reader| views::spawn_of(reader, &server, &id, now)).await?;
     applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
 }
 
@@ -233,6 +237,17 @@ pub async fn refund(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     end(&funds, &server, &spawn, &call, SpawnEnd::Refund).await
+}
+
+/// The reservation that was made under this key, also for a wallet that the player has linked since.
+fn known(reader: &Reader, order: &SpawnOrder, owners: &[Name]) -> Result<Option<ReservedSpawn>, SpawnError> {
+    let mut found = Spawns::known(reader, order);
+    for owner in owners.iter().filter(|owner| **owner != order.wallet) {
+        if matches!(found, Err(SpawnError::OtherSpawn)) {
+            found = Spawns::known(reader, &SpawnOrder { wallet: owner.clone(), ..order.clone() });
+        }
+    }
+    found
 }
 
 async fn end(funds: &Funds, server: &str, spawn: &str, call: &ApiCall, end: SpawnEnd) -> Result<Response, ApiError> {

@@ -2,7 +2,8 @@
 //!
 //! A money call holds a read guard of the registry from its proof until its request is in the writer's queue; a change
 //! of the registry holds the write guard until it is committed. So a pause or a revocation is effective for every call
-//! that is enqueued after its answer.
+//! that is enqueued after its answer. Sign-ins and sessions only add rows, which the ledger guards: they are enqueued like
+//! money calls, and take the write guard for memory alone.
 //!
 //! | file | what it does |
 //! | --- | --- |
@@ -30,7 +31,7 @@ use bankroll_store::{Clock, Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::AccountNumbers;
-pub(crate) use changes::ChangeGate;
+pub(crate) use changes::{Added, ChangeGate};
 pub(crate) use gate::Gate;
 pub(crate) use readers::Readers;
 
@@ -48,7 +49,7 @@ pub struct FundsSettings {
     pub approval: ApprovalPolicy,
     /// How long a reservation of a spawn lasts.
     pub spawns: Spawns,
-    /// The newest block of a chain: payments to a new address count from there on.
+    /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
     pub contract_answer: Option<ContractAnswer>,
@@ -104,9 +105,14 @@ pub enum AcquireError {
 #[derive(Debug)]
 pub(crate) struct HeldBooks {
     pub ledger: Ledger,
+    /// For money calls, which hold the registry meanwhile.
     pub readers: Readers,
+    /// For lists and statements, which hold nothing.
+    pub pages: Readers,
     pub accounts: AccountNumbers,
     pub registry: Arc<tokio::sync::RwLock<Registry>>,
+    /// Held for reading by changes that only add rows, until memory has them; for writing by all other changes.
+    pub additions: Arc<tokio::sync::RwLock<()>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
     /// When expired nonces were last dropped from memory, in microseconds.
@@ -138,9 +144,11 @@ impl Funds {
         }
         let held = HeldBooks {
             ledger,
-            readers: Readers::new(location),
+            readers: Readers::new(location.clone()),
+            pages: Readers::new(location),
             accounts: AccountNumbers::default(),
             registry: Arc::new(tokio::sync::RwLock::new(registry)),
+            additions: Arc::default(),
             keys,
             spend: Mutex::default(),
             forgotten_at: AtomicU64::new(now.0),

@@ -7,9 +7,10 @@ use tokio::sync::Semaphore;
 
 use crate::{ApiError, ErrorCode};
 
-/// Reads that run at the same time. More would take the cores from the writer; the others wait in line.
+/// Reads of one pool that run at the same time. More would take the cores from the writer; the others wait in line.
 const READERS_MAX: usize = 4;
 
+/// One pool. There are two: money calls hold the registry while they read, so lists must not keep them waiting.
 #[derive(Clone)]
 pub(crate) struct Readers {
     location: Location,
@@ -35,10 +36,11 @@ impl Readers {
         let work = move || {
             let _permit = permit;
             let reader = pool.take()?;
-            // A reader whose query failed is not used again: its connection may be the reason.
-            let found = query(&reader)?;
-            pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
-            Ok(found)
+            let found = query(&reader).map_err(ApiError::from);
+            if found.as_ref().err().is_none_or(|error| !is_the_connections(error)) {
+                pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+            }
+            found
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ErrorCode::Internal.into()))
     }
@@ -49,8 +51,35 @@ impl Readers {
     }
 }
 
+/// Whether the reader may be the reason of an error, so that it is not used again. A refusal is the caller's.
+fn is_the_connections(error: &ApiError) -> bool {
+    matches!(error.code, ErrorCode::Unavailable | ErrorCode::BooksDamaged | ErrorCode::Internal)
+}
+
 impl std::fmt::Debug for Readers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Readers")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bankroll_store::{Ledger, LedgerOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_keeps_the_reader_and_an_error_of_the_books_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::create(LedgerOptions::new(folder.path().to_path_buf())).unwrap();
+        let pool = Readers::new(ledger.location().clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let idle = || pool.idle.lock().unwrap().len();
+        let fail =
+            |code: ErrorCode| runtime.block_on(pool.read(move |_| Err::<(), _>(ApiError::new(code)))).unwrap_err();
+        fail(ErrorCode::NotFound);
+        assert_eq!(idle(), 1, "on Postgres each reader is a connection");
+        fail(ErrorCode::Unavailable);
+        assert_eq!(idle(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! The OpenAPI document: complete, and with no reference into nothing.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn references(value: &Value, found: &mut Vec<String>) {
     match value {
@@ -39,4 +39,24 @@ fn every_reference_leads_to_a_schema_and_every_operation_has_words() {
             assert_eq!(needs_key, has_key, "{method} {path}");
         }
     }
+}
+
+#[test]
+fn the_messages_that_callers_sign_are_in_the_document() {
+    let document = serde_json::to_value(bankroll_api::openapi()).unwrap();
+    let signed = &document["x-eip712"];
+    assert_eq!(signed["domain"], json!({ "name": "Bankroll", "version": "1" }));
+    let names: Vec<&String> = signed["types"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["ApiRequest", "OpenSession", "Payout", "Registration"]);
+    let fields = [
+        json!({ "name": "role", "type": "string" }),
+        json!({ "name": "subject", "type": "string" }),
+        json!({ "name": "audience", "type": "string" }),
+        json!({ "name": "nonce", "type": "bytes32" }),
+        json!({ "name": "expires", "type": "uint64" }),
+    ];
+    assert_eq!(signed["types"]["OpenSession"], json!(fields));
+    let text = document["info"]["description"].as_str().unwrap();
+    let session = "OpenSession(string role,string subject,string audience,bytes32 nonce,uint64 expires)";
+    assert!(text.contains(session), "{text}");
 }

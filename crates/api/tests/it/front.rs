@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
-use bankroll_api::front::{
-    FrontBackend, FrontConfig, FrontHandle, MetricGauge, RateLimit, ReadyCheck, RelayCall, answer, serve,
-};
+use bankroll_api::front::{FrontBackend, FrontConfig, FrontHandle, MetricGauge, ReadyCheck, RelayCall, answer, serve};
 use bankroll_nodes::{CallError, CallRefusal};
 use serde_json::{Value, json};
 
 use crate::world::{World, funds_of};
 
-fn config() -> FrontConfig {
+pub fn config() -> FrontConfig {
     FrontConfig {
         rate_per_address: None,
         rate_per_session: None,
@@ -24,18 +22,18 @@ fn config() -> FrontConfig {
     }
 }
 
-fn start(world: &World, config: FrontConfig) -> FrontHandle {
+pub fn start(world: &World, config: FrontConfig) -> FrontHandle {
     serve(config, FrontBackend::Here(world.router.clone())).unwrap()
 }
 
 /// A plain client: writes bytes, reads one answer.
-struct Client(TcpStream);
+pub struct Client(TcpStream);
 
 #[derive(Debug)]
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
 }
 
 impl Answer {
@@ -45,18 +43,18 @@ impl Answer {
 }
 
 impl Client {
-    fn new(to: SocketAddr) -> Self {
+    pub fn new(to: SocketAddr) -> Self {
         let stream = TcpStream::connect(to).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(stream)
     }
 
-    fn send(&mut self, head: &str, body: &str) -> Answer {
+    pub fn send(&mut self, head: &str, body: &str) -> Answer {
         write!(self.0, "{head}\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
         self.read()
     }
 
-    fn get(&mut self, path: &str) -> Answer {
+    pub fn get(&mut self, path: &str) -> Answer {
         self.send(&format!("GET {path} HTTP/1.1"), "")
     }
 
@@ -255,36 +253,6 @@ fn a_body_is_bounded_by_the_configuration_and_a_batch_without_a_proof_is_no_exce
 }
 
 #[test]
-fn a_caller_that_sends_too_much_is_throttled() {
-    let world = World::new();
-    let limit = RateLimit { per_second: 1, burst: 3 };
-    let front = start(&world, FrontConfig { rate_per_address: Some(limit), ..config() });
-    let mut client = Client::new(front.address());
-    let answers: Vec<Answer> = (0..6).map(|_| client.get("/v1/time")).collect();
-    let limited: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 429).collect();
-    assert!(limited.len() >= 2, "{answers:?}");
-    assert!(limited.iter().all(|answer| answer.head.contains("retry-after: 1")), "{limited:?}");
-    assert_eq!(client.get("/livez").status, 200, "the process is alive anyway");
-}
-
-#[test]
-fn signing_in_has_a_low_rate_of_its_own() {
-    let world = World::new();
-    let front = start(&world, FrontConfig { rate_public: Some(RateLimit { per_second: 1, burst: 2 }), ..config() });
-    let mut client = Client::new(front.address());
-    let mut statuses =
-        |path: &str| -> Vec<u16> { (0..6).map(|_| client.send(&format!("POST {path} HTTP/1.1"), "").status).collect() };
-    let limited = |statuses: &[u16]| statuses.iter().filter(|status| **status == 429).count();
-    let nonces = statuses("/v1/sign-in/nonce");
-    assert!(limited(&nonces) >= 2 && nonces[0] != 429, "{nonces:?}");
-    for path in ["/v1/register", "/v1/sessions", "/v1/sign-in"] {
-        let together = statuses(path);
-        assert!(limited(&together) >= 2, "one limit for all of them, {path}: {together:?}");
-    }
-    assert_eq!(limited(&statuses("/v1/servers/arena/transfer")), 0, "another operation");
-}
-
-#[test]
 fn only_configured_origins_may_call_from_a_browser() {
     let world = World::new();
     let front = start(&world, FrontConfig { cors_origins: vec!["https://play.example".into()], ..config() });
@@ -358,6 +326,23 @@ fn books_that_are_not_held_are_unavailable_and_a_drain_ends() {
     assert!(client.is_closed());
     assert!(TcpStream::connect(address).is_err(), "nothing listens any more");
     assert_eq!(world.balance("arena", &funds_of("arena", "alice")).0, "1000");
+}
+
+#[test]
+fn a_drain_waits_for_the_first_request_of_a_connection() {
+    let world = World::new();
+    let long = Duration::from_secs(60);
+    let front = start(&world, FrontConfig { first_request_timeout: long, drain_timeout: long, ..config() });
+    let (address, mut new, mut used) = (front.address(), Client::new(front.address()), Client::new(front.address()));
+    assert_eq!(used.get("/v1/time").status, 200);
+    wait_until("both are accepted", || front.connections() == 2);
+    let draining = std::thread::spawn(move || front.drain());
+    assert!(used.is_closed(), "it is idle");
+    wait_until("nothing listens any more", || TcpStream::connect(address).is_err());
+    let last = new.send(&pellets(&world, "last"), r#"{"amount": "1"}"#);
+    assert_eq!(last.status, 200, "{last:?}");
+    assert!(new.is_closed());
+    draining.join().unwrap();
 }
 
 #[test]

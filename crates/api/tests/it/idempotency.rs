@@ -87,6 +87,20 @@ fn a_change_of_the_registry_is_made_once() {
     assert_eq!(world.post_with("olga", "/v1/registry/wallets", "k", wallet("other")).code(), "idempotency_mismatch");
 }
 
+#[test]
+fn a_key_opens_the_accounts_of_one_player() {
+    let world = World::new();
+    let open = |key: &str, name: &str| {
+        let body = json!({ "player": crate::world::player(name) });
+        world.post_with("arena", "/v1/servers/arena/accounts", key, body)
+    };
+    let first = open("k1", "carol").expect(200);
+    let again = open("k1", "carol");
+    assert_eq!((again.replayed, &again.body), (true, &first));
+    assert_eq!(open("k1", "dave").code(), "idempotency_mismatch");
+    open("k2", "carol").expect(200);
+}
+
 /// The journal has the change, and the caller is gone before memory has it.
 #[test]
 fn a_caller_that_goes_away_leaves_memory_and_journal_the_same() {

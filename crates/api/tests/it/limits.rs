@@ -77,7 +77,7 @@ fn what_a_key_gives_to_players_is_limited_like_what_it_takes() {
     }
     world.post("arena", "/v1/servers/arena/withdraw", json!({ "account": alice, "amount": "400" })).expect(200);
     limited.deposit("k1", "60").expect(200);
-    let keep = |id: &str, amount: &str| json!({ "exit_id": id, "player": player("alice"), "amount": amount, "payout": "keep" });
+    let keep = |id: &str, amount: &str| json!({ "exit_id": id, "player": player("carol"), "amount": amount, "payout": "keep" });
     assert_eq!(limited.post("exits", "k2", &keep("x1", "41")).code(), "spend_limit");
     limited.post("exits", "k3", &keep("x2", "40")).expect(200);
     assert_eq!(limited.deposit("k4", "1").code(), "spend_limit");

@@ -2,14 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod credits;
 mod document;
 mod error_pages;
+mod exits;
 mod front;
+mod front_rates;
 mod idempotency;
 mod limits;
 mod matrix;
 mod money;
+mod owner;
 mod sessions;
 mod spawns;
 mod strict_input;
+mod wallets;
 mod world;

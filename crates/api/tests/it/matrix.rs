@@ -56,6 +56,8 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("POST",   "/v1/servers/{server}/spawns/{spawn}/refund",      "{}",        [401, 200, 404, 404, 404, 403]),
     ("POST",   "/v1/servers/{server}/exits",                      "exit",      [401, 200, 404, 404, 404, 403]),
     ("GET",    "/v1/servers/{server}/exits/{exit}",               "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/deposits",                   "",          [401, 200, 404, 404, 404, 200]),
+    ("GET",    "/v1/servers/{server}/deposits/{deposit}",         "",          [401, 200, 404, 404, 404, 200]),
     ("GET",    "/v1/servers/{server}/withdrawals",                "",          [401, 200, 404, 404, 404, 200]),
     ("GET",    "/v1/servers/{server}/withdrawals/{id}",           "",          [401, 200, 404, 404, 404, 200]),
     // The developer of a server. A body without a signature is wrong for the one who may.
@@ -74,6 +76,9 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     // The owner. A body without fields is wrong for the one who may.
     ("GET",    "/v1/servers",                                     "",          [401, 403, 403, 403, 403, 200]),
     ("PUT",    "/v1/servers/{server}/pauses",                     "pauses",    [401, 403, 403, 403, 403, 200]),
+    ("PUT",    "/v1/servers/{server}/developer",                  "developer", [401, 403, 403, 403, 403, 200]),
+    ("PUT",    "/v1/servers/{server}/labels",                     "labels",    [401, 403, 403, 403, 403, 200]),
+    ("PUT",    "/v1/servers/{server}/player-addresses",           "enabled",   [401, 403, 403, 403, 403, 200]),
     ("GET",    "/v1/registry/chains",                             "",          [401, 403, 403, 403, 403, 200]),
     ("POST",   "/v1/registry/chains",                             "{}",        [401, 403, 403, 403, 403, 400]),
     ("GET",    "/v1/registry/assets",                             "",          [401, 403, 403, 403, 403, 200]),
@@ -86,7 +91,12 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("POST",   "/v1/registry/treasury",                           "{}",        [401, 403, 403, 403, 403, 400]),
     ("GET",    "/v1/registry/server-keys",                        "",          [401, 403, 403, 403, 403, 200]),
     ("POST",   "/v1/registry/server-keys",                        "{}",        [401, 403, 403, 403, 403, 400]),
+    ("PATCH",  "/v1/registry/server-keys/{address}",              "until",     [401, 403, 403, 403, 403, 200]),
     ("DELETE", "/v1/registry/server-keys/{address}",              "",          [401, 403, 403, 403, 403, 200]),
+    ("DELETE", "/v1/registry/treasury/{chain}/{address}",         "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/registry/owner-keys",                         "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/registry/owner-keys",                         "{}",        [401, 403, 403, 403, 403, 400]),
+    ("DELETE", "/v1/registry/owner-keys/{address}",               "",          [401, 403, 403, 403, 403, 200]),
     ("GET",    "/v1/registry/changes",                            "",          [401, 403, 403, 403, 403, 200]),
     // Last: it ends the session of the caller.
     ("DELETE", "/v1/sessions/current",                            "",          [401, 200, 200, 200, 200, 200]),
@@ -104,6 +114,9 @@ impl Resources {
     /// New ones for each question: some are used up by the first.
     fn new(world: &World, template: &str, method: &str) -> Self {
         let alice = funds_of("arena", "alice");
+        // Before she has a live spawn; the same exit again later.
+        let exit = json!({ "exit_id": "known", "player": player("alice"), "amount": "1", "payout": "auto" });
+        let exit = world.post("arena", "/v1/servers/arena/exits", exit).expect(200);
         let held =
             world.post("arena", "/v1/servers/arena/holds", json!({ "account": alice, "amount": "2" })).expect(200);
         let spawn = world.post("arena", "/v1/servers/arena/spawns", json!({ "player": player("alice") })).expect(200);
@@ -112,8 +125,6 @@ impl Resources {
         if method == "POST" && !template.ends_with("/commit") {
             world.post("arena", &format!("/v1/servers/arena/spawns/{spawn}/commit"), json!({})).expect(200);
         }
-        let exit = json!({ "exit_id": "known", "player": player("alice"), "amount": "1", "payout": "auto" });
-        let exit = world.post("arena", "/v1/servers/arena/exits", exit).expect(200);
         Self {
             hold: held["holds"][0]["id"].as_str().unwrap().to_owned(),
             record: held["record"].as_str().unwrap().to_owned(),
@@ -132,7 +143,9 @@ impl Resources {
             .replace("{spawn}", &self.spawn)
             .replace("{exit}", "known")
             .replace("{id}", &self.withdrawal)
-            .replace("{address}", &address("spare").to_string());
+            .replace("{deposit}", DEPOSIT)
+            .replace("{chain}", "eip155:1337")
+            .replace("{address}", &address(spare_of(template)).to_string());
         match template {
             "/v1/me/deposit-address" => path + "?server=arena",
             "/v1/me/history" => format!("{path}?account={}", funds_of("arena", "alice").replace('/', "%2F")),
@@ -154,12 +167,45 @@ fn body(kind: &str, world: &World) -> Option<Vec<u8>> {
         "batch" => json!({ "operations": [{ "key": "k", "type": "pellets", "amount": "1" }] }),
         "exit" => {
             let exit_id = format!("exit-{}", world.number());
-            json!({ "exit_id": exit_id, "player": player("alice"), "amount": "1", "payout": "keep" })
+            json!({ "exit_id": exit_id, "player": player("carol"), "amount": "1", "payout": "keep" })
         }
+        "developer" => json!({ "developer": address("dev") }),
+        "labels" => json!({ "labels": "europe" }),
+        "enabled" => json!({ "enabled": false }),
+        "until" => json!({ "valid_until": "2027-01-01T00:00:00Z" }),
         "pauses" => json!({ "deposits": false, "spawns": false, "withdrawals": false, "disabled": false }),
         _ => panic!("{kind}"),
     };
     Some(body.to_string().into_bytes())
+}
+
+/// A deposit of Alice's at the arena.
+const DEPOSIT: &str = "dep-of-alice";
+
+/// Whose key or address a row of the registry names.
+fn spare_of(template: &str) -> &'static str {
+    match template {
+        "/v1/registry/treasury/{chain}/{address}" => "spare capital",
+        "/v1/registry/owner-keys/{address}" => "spare owner",
+        _ => "spare",
+    }
+}
+
+/// What the row needs, made by the owner.
+fn make_spare(world: &World, method: &str, template: &str) {
+    let spare = address(spare_of(template));
+    match template {
+        "/v1/registry/treasury/{chain}/{address}" => {
+            let capital = json!({ "chain": "eip155:1337", "address": spare, "label": "" });
+            world.owner("POST", "/v1/registry/treasury", capital);
+        }
+        "/v1/registry/owner-keys/{address}" => {
+            world.owner("POST", "/v1/registry/owner-keys", json!({ "owner": "olga", "address": spare }));
+        }
+        // The row before made it.
+        _ if method == "DELETE" => {}
+        _ => drop(world.owner("POST", "/v1/registry/server-keys", crate::world::server_key("arena", "spare"))),
+    }
 }
 
 fn ask(world: &World, method: &str, path: &str, of: Option<&str>, body: Option<Vec<u8>>) -> u16 {
@@ -188,13 +234,14 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
 fn each_caller_gets_what_the_table_says() {
     let world = World::new();
     world.give(&funds_of("arena", "alice"), 1_000_000);
+    world.deposit(DEPOSIT, "alice", 100);
     let stake = json!({ "account": funds_of("arena", "alice"), "amount": "1000" });
     world.post("arena", "/v1/servers/arena/withdraw", stake).expect(200);
     let mut wrong = Vec::new();
     for (method, template, kind, expected) in TABLE {
         for ((caller, of), expected) in CALLERS.iter().zip(expected) {
-            if *template == "/v1/registry/server-keys/{address}" && *expected == 200 {
-                world.owner("POST", "/v1/registry/server-keys", crate::world::server_key("arena", "spare"));
+            if template.ends_with("/{address}") && *expected == 200 {
+                make_spare(&world, method, template);
             }
             let resources = Resources::new(&world, template, method);
             let path = resources.path(template, "arena");
@@ -226,6 +273,7 @@ fn a_missing_or_foreign_resource_is_not_found() {
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");
+                let path = path.replace(DEPOSIT, "dep-of-stranger");
                 let path = path.replace(&player("alice"), &player("stranger"));
                 let has_other_variable = template.matches('{').count() > 1 || !template.contains("{server}");
                 let exists = server == "arena" && (!has_other_variable || template.contains("{wallet}"));

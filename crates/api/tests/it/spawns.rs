@@ -73,7 +73,8 @@ fn a_pause_stops_new_spawns_and_no_exits() {
     let refused = reserve(&world, "s2");
     assert_eq!((refused.status, refused.code()), (409, "server_paused"));
     assert_eq!(reserve(&world, "s1").body, reserved);
-    let exit = json!({ "exit_id": "x1", "player": player("alice"), "amount": "100", "payout": "keep" });
+    let spawn = &reserved["spawn"];
+    let exit = json!({ "exit_id": "x1", "player": player("alice"), "amount": "100", "payout": "keep", "spawn": spawn });
     world.post("arena", "/v1/servers/arena/exits", exit).expect(200);
     world.owner(
         "PUT",
@@ -97,13 +98,25 @@ fn payout(world: &World, request_id: &str, amount: u64, signer: &str) -> Value {
     payout_to(world, request_id, amount, (1, address("alice")), signer)
 }
 
-fn payout_to(world: &World, request_id: &str, amount: u64, (cap, to): (u64, Address), signer: &str) -> Value {
+fn payout_to(world: &World, request_id: &str, amount: u64, terms: (u64, Address), signer: &str) -> Value {
+    payout_of(world, &funds_of("arena", "alice"), request_id, amount, terms, signer)
+}
+
+/// The same out of another account.
+pub fn payout_of(
+    world: &World,
+    account: &str,
+    request_id: &str,
+    amount: u64,
+    (cap, to): (u64, Address),
+    signer: &str,
+) -> Value {
     let message = Payout {
         server: "arena".into(),
         requestId: request_id.into(),
         audience: AUDIENCE.into(),
         wallet: address("alice").into(),
-        account: funds_of("arena", "alice"),
+        account: account.into(),
         to: to.into(),
         asset: "SIM".into(),
         amount: U256::from(amount),
@@ -112,8 +125,7 @@ fn payout_to(world: &World, request_id: &str, amount: u64, (cap, to): (u64, Addr
     };
     let signature = WalletSignature::by(&key(signer), &typed_data::digest(&message, CHAIN)).unwrap();
     json!({
-        "server": "arena", "request_id": request_id, "account": funds_of("arena", "alice"),
-        "wallet": address("alice"), "to": to, "asset": "SIM", "amount": amount.to_string(), "fee_cap": cap.to_string(),
+        "server": "arena", "request_id": request_id, "account": account, "wallet": address("alice"), "to": to, "asset": "SIM", "amount": amount.to_string(), "fee_cap": cap.to_string(),
         "expires": message.expires, "signature": signature.to_string(),
     })
 }
@@ -172,8 +184,10 @@ fn an_exit_with_another_gas_cap_is_another_exit() {
     let spawn = reserve(&world, "s1").expect(200);
     end(&world, &spawn["spawn"], "commit").expect(200);
     let exit = |cap: &str| {
-        let player = player("alice");
-        json!({ "exit_id": "x1", "player": player, "amount": "30", "payout": "auto", "fee_cap": cap })
+        let (player, spawn) = (player("alice"), &spawn["spawn"]);
+        json!({
+            "exit_id": "x1", "player": player, "amount": "30", "payout": "auto", "fee_cap": cap, "spawn": spawn,
+        })
     };
     world.post("arena", "/v1/servers/arena/exits", exit("5")).expect(200);
     assert!(world.post("arena", "/v1/servers/arena/exits", exit("5")).replayed);
@@ -217,8 +231,8 @@ fn an_exit_is_paid_to_the_players_own_wallets_only() {
     let spawn = reserve(&world, "s1").expect(200);
     end(&world, &spawn["spawn"], "commit").expect(200);
     let exit = |to: &str, id: &str| {
-        let (player, to) = (player("alice"), address(to));
-        json!({ "exit_id": id, "player": player, "amount": "30", "payout": "auto", "to": to })
+        let (player, to, spawn) = (player("alice"), address(to), (id == "x1").then_some(&spawn["spawn"]));
+        json!({ "exit_id": id, "player": player, "amount": "30", "payout": "auto", "to": to, "spawn": spawn })
     };
     let stolen = world.post("arena", "/v1/servers/arena/exits", exit("mallory", "x1"));
     assert_eq!((stolen.status, stolen.code()), (403, "forbidden"));

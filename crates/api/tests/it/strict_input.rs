@@ -47,6 +47,8 @@ fn size_and_type_of_a_body_are_checked() {
         (0..8_001).map(|key| json!({ "key": key.to_string(), "type": "pellets", "amount": "1" })).collect();
     let reply = send(&world, "/v1/servers/arena/batch", &json!({ "operations": operations }).to_string());
     assert_eq!((reply.status, reply.code()), (413, "body_too_large"));
+    let reply = send(&world, "/v1/servers/arena/batch", r#"{"operations": []}"#);
+    assert_eq!((reply.status, reply.code()), (400, "body_invalid"), "nothing is not too much");
     let (token, body) = (world.token("arena"), Some(br#"{"amount": "1"}"#.to_vec()));
     let mut request =
         Ask { token: Some(&token), key: Some("k"), body, ..Ask::new("POST", "/v1/servers/arena/pellets") }.request();
@@ -68,6 +70,9 @@ fn queries_are_strict_too() {
     check("after=x", "cursor_invalid");
     check("owner=%00", "query_invalid");
     check("after=1%0a", "query_invalid");
+    let below = |number: &str| world.get("arena", &format!("/v1/servers/arena/versions?below={number}"));
+    assert_eq!(below("9223372036854775808").code(), "query_invalid", "the document says int64");
+    below("9223372036854775807").expect(200);
     let page = world.get("arena", "/v1/servers/arena/accounts?kind=funds&limit=1").expect(200);
     assert_eq!(page["accounts"][0]["account"], json!(funds_of("arena", "alice")));
 }
@@ -85,4 +90,20 @@ fn an_error_names_its_request_and_its_page() {
     );
     assert_eq!(world.get("arena", "/v1/no/such/path").body, reply.body);
     assert_eq!(world.get("arena", "/v1/servers/arena/transfer").code(), "method_not_allowed");
+}
+
+#[test]
+fn operations_beyond_the_most_of_a_batch_are_not_read() {
+    let world = World::new();
+    let batch = |operations: &[&str]| {
+        let body = format!(r#"{{"operations": [{}]}}"#, operations.join(","));
+        send(&world, "/v1/servers/arena/batch", &body)
+    };
+    let wrong = r#"{"no_such_field": 1}"#;
+    assert_eq!(batch(&[wrong]).code(), "body_invalid");
+    let mut operations = vec![r#"{"key":"k","type":"pellets","amount":"0"}"#; 8_001];
+    operations.push(wrong);
+    let refused = batch(&operations);
+    assert_eq!((refused.status, refused.code()), (413, "body_too_large"), "{refused:?}");
+    assert_eq!(batch(&[]).code(), "body_too_large");
 }

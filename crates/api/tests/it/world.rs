@@ -11,7 +11,8 @@ use std::{
 use axum::{Router, body::Body};
 use bankroll_api::{Funds, FundsSettings, router};
 use bankroll_ledger::{
-    AccountId, Action, Amount, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope, Time,
+    AccountId, Action, Amount, Fact, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope, Seq,
+    Time,
 };
 use bankroll_orders::{
     Address, ChainId,
@@ -318,24 +319,31 @@ impl World {
         self.ask(Ask { body: Some(body.to_string().into_bytes()), ..Ask::new("POST", "/v1/sign-in") })
     }
 
-    fn account(&self, text: &str) -> AccountId {
+    pub fn account(&self, text: &str) -> AccountId {
         self.ledger.open_accounts(&Principal::System, vec![text.parse().unwrap()]).unwrap()[0].unwrap()
     }
 
     /// Money from outside, as the deposits flow credits it.
-    pub fn give(&self, to: &str, amount: u128) {
+    pub fn give(&self, to: &str, amount: u128) -> Seq {
         let (from, to) = (self.account("@house/custody/1/hot"), self.account(to));
-        let text = format!("story-{}", self.number());
+        let legs = vec![Leg::Move { from, to, amount: Amount::new(amount) }];
+        self.apply(format!("story-{}", self.number()), Action::Legs(legs), Vec::new())
+    }
+
+    /// What the deposits flow does, under a key; the place in the journal.
+    pub fn apply(&self, text: String, action: Action, facts: Vec<Fact>) -> Seq {
         let request = Request {
             key: IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::House, text },
             principal: Principal::Indexer,
             confirmation: None,
-            action: Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(amount) }]),
+            action,
             references: References::default(),
-            facts: Vec::new(),
+            facts,
             events: Vec::new(),
         };
-        self.ledger.apply(request).unwrap().effects().unwrap();
+        let answer = self.ledger.apply(request).unwrap();
+        answer.effects().unwrap();
+        answer.seq.unwrap()
     }
 
     /// The balance and the available amount, as the API says.

@@ -65,7 +65,7 @@ fn deposits(args: &DepositListArgs, reader: &Reader, limit: usize) -> anyhow::Re
         return Ok(Vec::new());
     }
     let after = args.after.as_deref().map(|hash| place_of(reader, hash)).transpose()?;
-    let filter = DepositFilter { stage: args.state, wallet: args.player.clone(), after };
+    let filter = DepositFilter { stage: args.state, server: None, wallet: args.player.clone(), after };
     Ok(view::list(reader, &filter, limit + 1)?)
 }
 

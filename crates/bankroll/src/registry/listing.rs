@@ -13,6 +13,7 @@ pub enum EntryKind {
     Wallets,
     CustodyKeys,
     ServerKeys,
+    OwnerKeys,
     Treasury,
 }
 
@@ -24,6 +25,7 @@ impl EntryKind {
             Self::Wallets => "wallets",
             Self::CustodyKeys => "custody-keys",
             Self::ServerKeys => "server-keys",
+            Self::OwnerKeys => "owner-keys",
             Self::Treasury => "treasury",
         };
         format!("/v1/registry/{name}")
@@ -43,7 +45,8 @@ impl EntryKind {
             Self::Wallets => &[("WALLET", "name"), ("CHAIN", "chain"), ("ROLE", "role"), ("ADDRESS", "address")],
             Self::CustodyKeys => &[("KEY", "id"), ("FIRST ADDRESS", "address"), ("XPUB", "xpub")],
             Self::ServerKeys => &[("KEY", "address"), ("SERVER", "server"), ("CHAIN", "chain"), ("STATUS", "status")],
-            Self::Treasury => &[("ADDRESS", "address"), ("CHAIN", "chain"), ("LABEL", "label")],
+            Self::OwnerKeys => &[("KEY", "address"), ("OWNER", "owner"), ("STATUS", "status")],
+            Self::Treasury => &[("ADDRESS", "address"), ("CHAIN", "chain"), ("LABEL", "label"), ("STATUS", "status")],
         }
     }
 
@@ -63,6 +66,7 @@ impl EntryKind {
 fn cell(entry: &Value, field: &str) -> String {
     match (field, &entry[field]) {
         ("status", _) if !entry["revoked_at"].is_null() => "revoked".into(),
+        ("status", _) if !entry["removed_at"].is_null() => "removed".into(),
         ("status", _) if entry["valid_until"].is_null() => "valid".into(),
         ("status", _) => format!("until {}", text(&entry["valid_until"])),
         // `--json` has all of it.

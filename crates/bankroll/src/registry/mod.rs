@@ -3,21 +3,25 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `entries` | the arguments of each kind of entry, and the body that they become |
+//! | `keys` | keys of game servers and owners: their end, their revocation |
 //! | `changes` | the list of changes |
 //! | `listing` | entries as a table |
 
 mod changes;
 mod entries;
+mod keys;
 mod listing;
 
+use bankroll_ledger::Name;
 use bankroll_orders::Address;
 use bankroll_terminal::{self as terminal, Exit, Paint};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::funds_call::{OwnerArgs, RetryArgs, ask, change, list};
+use crate::funds_call::{OwnerArgs, RetryArgs, ask, change, in_path, list};
 use changes::ChangesArgs;
-use entries::{AssetAddArgs, ChainAddArgs, CustodyKeyAddArgs, ServerKeyAddArgs, TreasuryAddArgs, WalletAddArgs};
+use entries::{AssetAddArgs, ChainAddArgs, CustodyKeyAddArgs, TreasuryAddArgs, WalletAddArgs};
+use keys::{OwnerKeysCommand, ServerKeysCommand};
 use listing::EntryKind;
 
 pub const EXAMPLES: &str = "\
@@ -46,6 +50,9 @@ pub enum RegistryCommand {
     /// Keys that game servers may register and act with
     #[command(subcommand, after_help = "Examples:\n  bankroll registry server-keys list --dir casino")]
     ServerKeys(ServerKeysCommand),
+    /// Keys of the deployment's owners
+    #[command(subcommand, after_help = "Examples:\n  bankroll registry owner-keys list --dir casino")]
+    OwnerKeys(OwnerKeysCommand),
     /// Addresses of the operator's own capital
     #[command(subcommand, after_help = "Examples:\n  bankroll registry treasury list --dir casino")]
     Treasury(TreasuryCommand),
@@ -100,36 +107,31 @@ entries_command!(
     "Register a custody key",
     Box<CustodyKeyAddArgs>
 );
-entries_command!(
-    TreasuryCommand,
-    "Examples:\n  bankroll registry treasury list --dir casino --json",
-    "List the addresses of the operator's capital",
-    "Register an address of the operator's capital",
-    TreasuryAddArgs
-);
-
 #[derive(Debug, Subcommand)]
-pub enum ServerKeysCommand {
-    /// List the keys of game servers
-    #[command(after_help = "Examples:\n  bankroll registry server-keys list --dir casino --json")]
+pub enum TreasuryCommand {
+    /// List the addresses of the operator's capital
+    #[command(after_help = "Examples:\n  bankroll registry treasury list --dir casino --json")]
     List(EntriesArgs),
-    /// Allow a key to register and act for a game server
-    Add(ServerKeyAddArgs),
-    /// Revoke a key of a game server, for ever
-    Revoke(KeyRevokeArgs),
+    /// Register an address of the operator's capital
+    Add(TreasuryAddArgs),
+    /// Remove an address of the operator's capital
+    Remove(TreasuryRemoveArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll registry server-keys revoke \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --dir casino
+  bankroll registry treasury remove --chain eip155:1 --dir casino \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
 
-Its sessions are refused from the answer on.")]
-pub struct KeyRevokeArgs {
-    /// The address of the key
+Its payments are no longer the operator's capital.")]
+pub struct TreasuryRemoveArgs {
+    /// The address that pays
     #[arg(value_name = "ADDRESS")]
     address: Address,
+    /// The chain that it pays on
+    #[arg(long, value_name = "CHAIN")]
+    chain: Name,
     #[command(flatten)]
     retry: RetryArgs,
     #[command(flatten)]
@@ -144,7 +146,7 @@ struct NewEntry<'a> {
 }
 
 pub fn run(command: &RegistryCommand, json: bool) -> anyhow::Result<Exit> {
-    use EntryKind::{Assets, Chains, CustodyKeys, ServerKeys, Treasury, Wallets};
+    use EntryKind::{Assets, Chains, CustodyKeys, OwnerKeys, ServerKeys, Treasury, Wallets};
     match command {
         RegistryCommand::Chains(ChainsCommand::List(args)) => show(Chains, args, json),
         RegistryCommand::Chains(ChainsCommand::Add(args)) => add(Chains, &args.entry(), json),
@@ -156,9 +158,14 @@ pub fn run(command: &RegistryCommand, json: bool) -> anyhow::Result<Exit> {
         RegistryCommand::CustodyKeys(CustodyKeysCommand::Add(args)) => add(CustodyKeys, &args.entry(), json),
         RegistryCommand::ServerKeys(ServerKeysCommand::List(args)) => show(ServerKeys, args, json),
         RegistryCommand::ServerKeys(ServerKeysCommand::Add(args)) => add(ServerKeys, &args.entry(), json),
-        RegistryCommand::ServerKeys(ServerKeysCommand::Revoke(args)) => revoke(args, json),
+        RegistryCommand::ServerKeys(ServerKeysCommand::Update(args)) => keys::update(args, json),
+        RegistryCommand::ServerKeys(ServerKeysCommand::Revoke(args)) => keys::revoke(args, json),
+        RegistryCommand::OwnerKeys(OwnerKeysCommand::List(args)) => show(OwnerKeys, args, json),
+        RegistryCommand::OwnerKeys(OwnerKeysCommand::Add(args)) => keys::add_owner(args, json),
+        RegistryCommand::OwnerKeys(OwnerKeysCommand::Revoke(args)) => keys::revoke_owner(args, json),
         RegistryCommand::Treasury(TreasuryCommand::List(args)) => show(Treasury, args, json),
         RegistryCommand::Treasury(TreasuryCommand::Add(args)) => add(Treasury, &args.entry(), json),
+        RegistryCommand::Treasury(TreasuryCommand::Remove(args)) => remove(args, json),
         RegistryCommand::Changes(args) => changes::run(args, json),
     }
     .map(|()| Exit::Ok)
@@ -177,10 +184,11 @@ fn add(kind: EntryKind, new: &NewEntry<'_>, json: bool) -> anyhow::Result<()> {
     report("added", &answer, json)
 }
 
-fn revoke(args: &KeyRevokeArgs, json: bool) -> anyhow::Result<()> {
-    let path = format!("{}/{}", EntryKind::ServerKeys.path(), args.address.lower_hex());
+fn remove(args: &TreasuryRemoveArgs, json: bool) -> anyhow::Result<()> {
+    let (chain, address) = (in_path(args.chain.as_str()), args.address.lower_hex());
+    let path = format!("{}/{chain}/{address}", EntryKind::Treasury.path());
     let answer = change(args.owner.connect()?, "DELETE", &path, None, &args.retry)?;
-    report("revoked", &answer, json)
+    report("removed", &answer, json)
 }
 
 /// What a change has written; nothing, if it was so already.

@@ -2,6 +2,7 @@
 
 mod pause;
 mod session;
+mod set;
 
 use bankroll_ledger::Name;
 use bankroll_terminal::{self as terminal, Exit, table};
@@ -11,6 +12,7 @@ use serde_json::Value;
 use crate::funds_call::{OwnerArgs, ask, in_path, list, text};
 use pause::{PauseArgs, ResumeArgs};
 use session::{RegisterArgs, SessionArgs};
+use set::SetArgs;
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +30,8 @@ pub enum ServersCommand {
     Pause(PauseArgs),
     /// End pauses of a game server
     Resume(ResumeArgs),
+    /// Change the developer, the labels or the players' addresses of a game server
+    Set(SetArgs),
     /// Register a game server with its own key, or change its terms
     Register(RegisterArgs),
     /// Open a session of a game server, for calls with curl
@@ -63,6 +67,7 @@ pub fn run(command: &ServersCommand, json: bool) -> anyhow::Result<Exit> {
         ServersCommand::Show(args) => show(args, json),
         ServersCommand::Pause(args) => pause::pause(args, json),
         ServersCommand::Resume(args) => pause::resume(args, json),
+        ServersCommand::Set(args) => set::set(args, json),
         ServersCommand::Register(args) => session::register(args, json),
         ServersCommand::Session(args) => session::open(args, json),
     }

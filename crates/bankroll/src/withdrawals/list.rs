@@ -43,8 +43,12 @@ pub fn run(args: &WithdrawalListArgs, json: bool) -> anyhow::Result<()> {
         {
             return Err(NotFound(format!("--after {id}: there is no such payout; leave --after out")).into());
         }
-        let filter =
-            PayoutFilter { stage: args.state, server: None, player: args.player.clone(), after: args.after.clone() };
+        let filter = PayoutFilter {
+            stage: args.state,
+            server: None,
+            players: args.player.iter().cloned().collect(),
+            after: args.after.clone(),
+        };
         // One more than requested, to know whether there are more.
         payouts = views::list_payouts(&reader, &filter, limit + 1)?;
     }

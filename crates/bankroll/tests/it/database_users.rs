@@ -167,7 +167,7 @@ fn a_deposit_is_scanned_and_credited_with_the_logins_of_two_roles() {
     }
     scanner::step(&config, Time(2), &node, &rows).unwrap();
     let of_books = Rows::open(&ledger).unwrap();
-    let booked = crediting::step(&BTreeMap::new(), &ledger, &of_books, 10).unwrap();
+    let booked = crediting::step(&BTreeMap::new(), &crediting::no_exclusions, &ledger, &of_books, 10).unwrap();
     assert_eq!(booked.suspended.len(), 1, "{booked:?}");
     let stored = pairs(&deployment.owner, "SELECT ledger_state, invalid_reason FROM deposits");
     assert_eq!(stored, [("suspense".to_owned(), "unknown_server".to_owned())]);

@@ -1,4 +1,4 @@
-//! Referees that nobody of this project wrote, against a running node over HTTP: viem and siwe sign as wallets do, and
+//! Referees that others wrote, against a running node over HTTP: viem and siwe sign as wallets do, and
 //! Schemathesis reads the OpenAPI document and looks for answers that the document does not allow.
 //!
 //! `cargo xtask test` installs them into `.tools`.
@@ -77,8 +77,15 @@ impl RefereedNode {
         Self { url: api["url"].as_str().unwrap().to_owned(), folder, _node: node }
     }
 
-    /// Runs a script of this folder with a package of `.tools`; returns the line that it prints.
+    /// Runs a script of this folder; returns the line that it prints.
     fn script(&self, script: &str, package: &str, version: &str) -> Value {
+        let printed = self.script_command(script, package, version).output().unwrap();
+        assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+        serde_json::from_slice(&printed.stdout).unwrap()
+    }
+
+    /// A script of this folder, with a package of `.tools`.
+    fn script_command(&self, script: &str, package: &str, version: &str) -> Command {
         let modules = tools().join(package).join("node_modules");
         let manifest = std::fs::read_to_string(modules.join(package).join("package.json")).unwrap_or_default();
         let is_current = manifest.contains(&format!("\"version\": \"{version}\""));
@@ -87,16 +94,18 @@ impl RefereedNode {
             "url": self.url, "audience": AUDIENCE, "domain": AUDIENCE, "chain": CHAIN, "hot": HOT,
             "developer": DEVELOPER, "serverKey": SERVER.key, "playerKey": PLAYER.key,
         });
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http_referees");
         let mut node = Command::new("node");
-        let printed = node.arg(scripts.join(script)).arg(input.to_string()).env("NODE_PATH", modules).output().unwrap();
-        assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
-        serde_json::from_slice(&printed.stdout).unwrap()
+        node.arg(scripts().join(script)).arg(input.to_string()).env("NODE_PATH", modules);
+        node
     }
 }
 
 fn program(at: &Path, args: &str) -> crate::program::Run {
     run(at, &args.split_whitespace().collect::<Vec<_>>())
+}
+
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/http_referees")
 }
 
 fn tools() -> PathBuf {

@@ -23,6 +23,7 @@ mod hand;
 mod help;
 mod house;
 mod http_referees;
+mod http_scenes;
 mod init;
 mod keys;
 mod migrate_books;

@@ -98,10 +98,12 @@ impl ArenaGame {
         Crowd { arrived: self.admitted as u64, in_world: in_world as u64 }
     }
 
-    /// Plays one turn of the next players, with about `most` requests.
-    pub fn turn(&mut self, most: usize) -> Turn {
+    /// Plays one turn of the next players, with about `most` requests. New players arrive if the door is open.
+    pub fn turn(&mut self, most: usize, is_open: bool) -> Turn {
         let mut turn = Turn { requests: self.repeat_some(), payments: Vec::new() };
-        self.admitted = self.players.len().min(self.admitted + self.players.len().div_ceil(256));
+        if is_open {
+            self.admitted = self.players.len().min(self.admitted + self.players.len().div_ceil(256));
+        }
         // Each player makes at most two requests, which leaves space for the repeated ones.
         for _ in 0..self.admitted.min(most * 2 / 5) {
             self.cursor = (self.cursor + 1) % self.admitted;

@@ -1,7 +1,7 @@
 //! The process dies between any two steps, or loses an answer: the rows say what is left to do.
 
 use bankroll_chains_simulated::{Fate, Reorg};
-use bankroll_deposits::ScanOutcome;
+use bankroll_deposits::{ScanOutcome, crediting::no_exclusions};
 
 use crate::world::{ALICE, BOB, World};
 
@@ -65,7 +65,7 @@ fn crediting_twice_at_once_credits_once() {
             let ledger = ledger.clone();
             scope.spawn(move || {
                 let rows = bankroll_store::Rows::open(&ledger).unwrap();
-                bankroll_deposits::crediting::step(servers, &ledger, &rows, 10).unwrap();
+                bankroll_deposits::crediting::step(servers, &no_exclusions, &ledger, &rows, 10).unwrap();
             });
         }
     });

@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::{Fate, NodeFault, Reorg};
 use bankroll_deposits::{
-    DepositId, DepositKind, LedgerState, Purpose, ScanError, ScanOutcome,
+    DepositId, DepositKind, LedgerState, PlayerStanding, Purpose, ScanError, ScanOutcome,
     credit::{CreditDue, accounts, allocate, credit},
 };
 use bankroll_ledger::{Amount, BlockRef, Principal, Rejection};
@@ -200,6 +200,7 @@ fn a_credit_that_was_prepared_before_its_block_was_gone_is_refused() {
         tx_hash: format!("{payment:#x}"),
         block: BlockRef { number: block.parse().unwrap(), hash },
         ledger_state: LedgerState::None,
+        player: PlayerStanding::default(),
     };
     let allocation = allocate(&due, &world.servers);
     let names = accounts(&due, &allocation);

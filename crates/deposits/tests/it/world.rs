@@ -8,14 +8,14 @@ use std::{
 use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
 use bankroll_deposits::{
-    BlocksAhead, BookingOutcome, BuyIn, DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanError, ScanOutcome,
-    ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
+    BlocksAhead, BookingOutcome, BuyIn, CreditError, DEPOSITS, DepositRules, Indexer, Payer, PlayerStanding,
+    ScanConfig, ScanError, ScanOutcome, ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
 };
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, AssetId, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace,
     Principal, References, Request, Scope, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, Rows};
+use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Migrations, Reader, Rows};
 use bankroll_testkit::postgres;
 use tempfile::TempDir;
 
@@ -27,6 +27,13 @@ pub const STRANGER: u64 = 4;
 const HOT: u64 = 100;
 const SEED: u64 = 11;
 
+/// A table as the registry has one: a server and the version of its configuration.
+const STAND_IN: Migrations = Migrations {
+    owner: "stand_in",
+    steps: &["CREATE TABLE stand_in (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;"],
+    postgres: &["CREATE TABLE stand_in (name text PRIMARY KEY, version bigint NOT NULL);"],
+};
+
 pub struct World {
     _folder: TempDir,
     options: LedgerOptions,
@@ -37,6 +44,8 @@ pub struct World {
     pub servers: Servers,
     /// Wallets that players have signed in with since the indexer began.
     pub signed_in: BTreeMap<Address, Name>,
+    /// Players who have excluded themselves.
+    pub excluded: BTreeSet<Name>,
     nonces: BTreeMap<u64, u64>,
     now: u64,
 }
@@ -62,7 +71,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         let (clock, _) = Clock::manual(Time(1_000_000));
-        let options = LedgerOptions { clock, migrations: vec![DEPOSITS], ..LedgerOptions::new(location) };
+        let options = LedgerOptions { clock, migrations: vec![DEPOSITS, STAND_IN], ..LedgerOptions::new(location) };
         let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
         let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
         let watched = WatchedAddress { server: name("arena"), custody, payer: Payer::Sender, since: 0 };
@@ -87,9 +96,10 @@ impl World {
             },
             servers: BTreeMap::from([(
                 name("arena"),
-                ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1 },
+                ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1, is_current: None },
             )]),
             signed_in: BTreeMap::new(),
+            excluded: BTreeSet::new(),
             nonces: BTreeMap::new(),
             now: 1_000_000,
         };
@@ -188,7 +198,13 @@ impl World {
     }
 
     pub fn book(&self) -> BookingOutcome {
-        crediting::step(&self.servers, self.ledger(), self.rows(), 100).unwrap()
+        crediting::step(&self.servers, &self.standing(), self.ledger(), self.rows(), 100).unwrap()
+    }
+
+    /// What the registry would say about players: Alice may have excluded herself.
+    pub fn standing(&self) -> impl Fn(&Reader, &Name) -> Result<PlayerStanding, CreditError> + use<> {
+        let excluded = self.excluded.clone();
+        move |_, player| Ok(PlayerStanding { is_excluded: excluded.contains(player), is_current: None })
     }
 
     /// The chain goes on by so many blocks, and all that follows from it.

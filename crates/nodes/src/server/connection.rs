@@ -56,11 +56,11 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
     let mut stop = shared.stop.clone();
     loop {
         let read = tokio::select! {
-            read = timeout(SILENCE, wire::read::<CallRequest>(&mut reading)) => read,
+            read = timeout(SILENCE, wire::read_bounded::<CallRequest>(&mut reading, &shared.long_frames)) => read,
             _ = stop.wait_for(|stop| *stop) => return,
         };
-        let request = match read {
-            Ok(Ok(Some(request))) => request,
+        let (request, memory) = match read {
+            Ok(Ok(Some(read))) => read,
             Ok(Ok(None) | Err(FrameError::Io(_))) => return,
             Ok(Err(FrameError::Violation(violation))) => {
                 let _ = replies.send(ServerFrame::Goodbye(violation)).await;
@@ -77,7 +77,7 @@ async fn read_requests<S: NodeStream, D: CallHandler>(
             let reply = answer(request.body, roles, shared.handler.as_ref()).await;
             // The connection may be closed.
             let _ = replies.send(ServerFrame::Reply { number: request.number, reply }).await;
-            drop(permit);
+            drop((permit, memory));
         });
     }
 }

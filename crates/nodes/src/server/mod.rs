@@ -14,6 +14,7 @@
 //! | handshake ([`HANDSHAKE`]), silence ([`SILENCE`]), a reply that the peer does not read ([`WRITE_WITHIN`]) | the connection ends |
 //! | the certificate of the peer expires or is revoked | nothing more is read, and the connection ends |
 //! | calls in flight on one connection ([`IN_FLIGHT_MAX`]) | nothing more is read from it until one is answered |
+//! | bytes of long calls in flight, of all connections ([`LongFrames`]) | the next long call is read when one is answered |
 //!
 //! A failing connection never affects another. The handler completes a call even if its connection is closed; the
 //! caller retries.
@@ -39,7 +40,11 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use crate::{NodeIdentity, RelayedRequest, RelayedResponse, identity::Peer, wire::CallRefusal};
+use crate::{
+    NodeIdentity, RelayedRequest, RelayedResponse,
+    identity::Peer,
+    wire::{CallRefusal, LongFrames},
+};
 pub use local::LocalServer;
 use places::{HandshakePlace, Places};
 
@@ -110,6 +115,7 @@ trait Listener: Send + Sync + 'static {
 struct ServerState<D> {
     handler: Arc<D>,
     stop: watch::Receiver<bool>,
+    long_frames: LongFrames,
 }
 
 impl NodeServer {
@@ -187,7 +193,7 @@ impl ServerTask {
         let runtime = builder.worker_threads(threads).thread_name("nodes").enable_all().build()?;
         let (stop, stopped) = watch::channel(false);
         let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-        let shared = Arc::new(ServerState { handler, stop: stopped });
+        let shared = Arc::new(ServerState { handler, stop: stopped, long_frames: LongFrames::default() });
         Ok((Self { runtime: Some(runtime), stop, connections }, shared))
     }
 

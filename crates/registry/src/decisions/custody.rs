@@ -55,6 +55,7 @@ impl Registry {
                 return Err(RegistryRefusal::Malformed { field: "xpub", why });
             }
         };
+        self.check_no_players(address)?;
         if let Some(same) = self.custody_keys().find(|key| key.address == address) {
             return Err(exists("the same key as custody key", &same.id));
         }
@@ -75,10 +76,7 @@ impl Registry {
         if draft.address == Address::ZERO {
             return Err(RegistryRefusal::Malformed { field: "address", why: "no key exists for the zero address" });
         }
-        // The player's payments from it would count as moves between our own wallets.
-        if self.player_wallet(draft.address).is_some() {
-            return Err(RegistryRefusal::Malformed { field: "address", why: "it is the wallet of a player" });
-        }
+        self.check_no_players(draft.address)?;
         let key = self.custody_keys().find(|key| key.address == draft.address);
         let custody_key = key.map(|key| key.id.clone());
         let derivation_index = key.map(|_| 0);
@@ -94,6 +92,15 @@ impl Registry {
             revision: 1,
         })
         .map(|change| vec![change])
+    }
+
+    /// A player's payments from an address of ours would count as moves between our own wallets, and a player whose
+    /// wallet is also a key of a server or of the owner would be two callers with one key.
+    pub(crate) fn check_no_players(&self, address: Address) -> Result<(), RegistryRefusal> {
+        match self.player_wallet(address) {
+            Some(_) => Err(RegistryRefusal::Malformed { field: "address", why: "it is the wallet of a player" }),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn new_wallet(&self, wallet: RegisteredWallet) -> Result<RegistryChange, RegistryRefusal> {

@@ -51,6 +51,7 @@ impl Registry {
         if self.server_key(draft.address).is_some() {
             return Err(exists("server key", &draft.address));
         }
+        self.check_no_players(draft.address)?;
         self.chain(&draft.chain).ok_or_else(|| missing("chain", &draft.chain))?;
         let asset = self.asset(draft.asset).ok_or_else(|| missing("asset", &draft.asset))?;
         if asset.chain != draft.chain {

@@ -1,6 +1,7 @@
-//! Servers, as the owner changes them: pauses, labels, addresses for single players.
+//! Servers, as the owner changes them: pauses, developer, labels, addresses for single players.
 
 use bankroll_ledger::{Name, Time};
+use bankroll_orders::Address;
 
 use super::{RegistryDecision, check_label};
 use crate::{
@@ -15,6 +16,17 @@ impl Registry {
     /// If there is no such server.
     pub fn set_pauses(&self, server: &Name, pauses: Pauses, by: Name, now: Time) -> RegistryDecision {
         self.change_server(server, by, now, |next| next.pauses = pauses)
+    }
+
+    /// Names another developer: the wallet that reaches the server's fees.
+    ///
+    /// # Errors
+    /// If there is no such server, or no key exists for the address.
+    pub fn set_developer(&self, server: &Name, developer: Address, by: Name, now: Time) -> RegistryDecision {
+        if developer == Address::ZERO {
+            return Err(RegistryRefusal::Malformed { field: "developer", why: "no key exists for the zero address" });
+        }
+        self.change_server(server, by, now, |next| next.terms.developer = developer)
     }
 
     /// # Errors

@@ -173,6 +173,9 @@ fn check_terms(
     if terms.developer == Address::ZERO {
         return Err(RegistrationRefusal::Malformed { field: "developer" });
     }
+    if let Some(known) = registry.server(&key.server).filter(|known| known.terms.developer != terms.developer) {
+        return Err(RegistrationRefusal::DeveloperChanged { expected: known.terms.developer });
+    }
     // Only a wallet of ours can pay, and only a hot one has a key at hand. Another server's would pay with the coins of
     // that server's players.
     let custody = registry.custody_key(&key.custody_key).ok_or(RegistrationRefusal::CustodyKeyUnknown)?;

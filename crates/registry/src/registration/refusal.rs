@@ -29,6 +29,9 @@ pub enum RegistrationRefusal {
     OutOfBounds { field: &'static str, least: Amount, most: Amount },
     #[error("the payout address is not a hot wallet of the registry on that chain")]
     PayoutAddressUnknown,
+    /// The fees of players go to that wallet: a stolen key must not take them over.
+    #[error("the server's developer is {expected}: only the owner changes it")]
+    DeveloperChanged { expected: Address },
     #[error("the key's custody key or its wallet is not registered")]
     CustodyKeyUnknown,
 }
@@ -50,6 +53,7 @@ impl RegistrationRefusal {
             Self::NonceUsed => "nonce_used",
             Self::OutOfBounds { .. } => "out_of_bounds",
             Self::PayoutAddressUnknown => "payout_address_unknown",
+            Self::DeveloperChanged { .. } => "developer_changed",
             Self::CustodyKeyUnknown => "custody_key_unknown",
         }
     }

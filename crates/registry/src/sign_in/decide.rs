@@ -7,6 +7,9 @@ use crate::{
     Caller, NoncePurpose, PlayerWallet, RegisteredPlayer, Registry, RegistryChange, UsedNonce, WalletEvidence,
 };
 
+/// The most wallets of one player: each can own accounts at each server, and one call reads them all.
+pub const WALLETS_MAX: usize = 16;
+
 /// An accepted sign-in: write the changes, then issue a token for the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInDecision {
@@ -55,6 +58,7 @@ pub fn decide_link(
     match known_wallet(registry, &proven, now)? {
         Some(known) if known.player == *player => Ok(vec![used(&proven, now)]),
         Some(_) => Err(SignInRefusal::WalletTaken),
+        None if registry.wallets_of(player).count() >= WALLETS_MAX => Err(SignInRefusal::TooManyWallets),
         None => Ok(vec![used(&proven, now), link(proven, player.clone(), now)]),
     }
 }
@@ -79,6 +83,9 @@ fn known_wallet<'a>(
         return Err(SignInRefusal::NonceExpired);
     }
     let is_ours = registry.wallets().any(|wallet| wallet.address == proven.wallet)
+        || registry.custody_keys().any(|key| key.address == proven.wallet)
+        || registry.server_key(proven.wallet).is_some()
+        || registry.owner_keys().any(|key| key.address == proven.wallet)
         || registry.treasury_addresses().any(|entry| entry.address == proven.wallet && entry.removed_at.is_none());
     if is_ours {
         return Err(SignInRefusal::OperatorsWallet);

@@ -32,8 +32,10 @@ pub enum SignInRefusal {
     /// A contract of the same address on another chain may be another person's.
     #[error("the wallet is a contract on {chain}: sign in with that chain")]
     OtherChainsContract { chain: Name },
-    #[error("the wallet belongs to the operator")]
+    #[error("the wallet belongs to the operator or to a game server")]
     OperatorsWallet,
+    #[error("the player has 16 wallets: more cannot be linked")]
+    TooManyWallets,
 }
 
 impl SignInRefusal {
@@ -54,6 +56,7 @@ impl SignInRefusal {
             Self::BadSignature => "bad_signature",
             Self::WalletTaken => "wallet_taken",
             Self::OperatorsWallet => "operators_wallet",
+            Self::TooManyWallets => "too_many_wallets",
         }
     }
 }

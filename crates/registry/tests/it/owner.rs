@@ -136,3 +136,19 @@ fn a_private_key_in_the_place_of_a_public_one_is_refused_and_not_repeated() {
     assert_eq!(add(r#"{"id": "arena"}"#), Err("malformed"));
     assert_eq!(add(&format!(r#"{{"id": "arena:1", "address": "{other}"}}"#)), Err("malformed"));
 }
+
+#[test]
+fn an_owner_key_is_revoked_unless_it_is_the_last() {
+    let mut world = World::with_server();
+    let first = world.registry.owner_keys().next().unwrap().address;
+    let last = world.registry.revoke_owner_key(first, world.now).unwrap_err();
+    assert_eq!(last, RegistryRefusal::LastOwnerKey);
+    world.make(|registry, now| registry.add_owner_key(name("omar"), address(91), now));
+    world.make(|registry, now| registry.revoke_owner_key(first, now));
+    assert_eq!((world.registry.owner(first), world.registry.owner(address(91))), (None, Some(&name("omar"))));
+    assert_eq!(world.registry.revoke_owner_key(first, world.now).unwrap_err().code(), "revoked_key");
+    assert_eq!(world.registry.revoke_owner_key(address(91), world.now).unwrap_err().code(), "last_owner_key");
+    assert_eq!(world.registry.add_owner_key(name("olga"), first, world.now).unwrap_err().code(), "already_exists");
+    assert_eq!(world.loaded(), world.registry);
+    world.audit().unwrap();
+}

@@ -201,3 +201,31 @@ fn a_developer_signs_in_as_a_player_and_is_the_developer_of_their_server_only() 
 fn hex_of(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// A game server may open accounts for a wallet before its player links it.
+#[test]
+fn a_player_owns_what_was_opened_for_any_of_their_wallets() {
+    let mut world = World::new();
+    let alice = world.sign_in(ALICE).unwrap();
+    let second = name(&address(BOB).lower_hex());
+    assert_eq!(world.registry.owner_names(&chain(), &alice), [alice.clone()]);
+    world.link(&alice, BOB);
+    assert_eq!(world.registry.owner_names(&chain(), &alice), [alice.clone(), second.clone()]);
+    assert_eq!(world.registry.wallets_of(&alice).count(), 2);
+    // An exclusion is the person's, whatever the account is called.
+    let until = Time(world.now.0 + 60_000_000);
+    world.make(|registry, now| registry.exclude(&alice, until, now));
+    assert_eq!(world.registry.excluded_until(&second, world.now), Some(until));
+    assert_eq!(world.registry.excluded_until(&name("0xb0b"), world.now), None);
+    assert_eq!(world.loaded(), world.registry);
+}
+
+#[test]
+fn a_player_links_at_most_sixteen_wallets() {
+    let mut world = World::new();
+    let alice = world.sign_in(ALICE).unwrap();
+    (200..215).for_each(|number| world.link(&alice, number));
+    assert_eq!(world.registry.wallets_of(&alice).count(), 16);
+    let proven = world.proven_link(&alice, 215);
+    assert_eq!(decide_link(&world.registry, &alice, proven, world.now).unwrap_err().code(), "too_many_wallets");
+}

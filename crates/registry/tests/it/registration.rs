@@ -164,3 +164,18 @@ fn another_servers_hot_wallet_cannot_be_a_payout_address() {
         assert_eq!(world.decide(SERVER, &terms).unwrap_err().code(), "payout_address_unknown", "{wallet}");
     }
 }
+
+/// A stolen key must not take the developer's fees.
+#[test]
+fn only_the_owner_names_another_developer() {
+    let mut world = World::with_server();
+    let mut terms = world.terms();
+    terms.developer = address(STRANGER).0.into();
+    let refused = world.register(SERVER, &terms).unwrap_err();
+    assert_eq!(refused.code(), "developer_changed");
+    let arena = name("arena");
+    world.make(|registry, now| registry.set_developer(&arena, address(STRANGER), name("owner:olga"), now));
+    let server = world.registry.server(&arena).unwrap();
+    assert_eq!((server.terms.developer, server.version), (address(STRANGER), 2));
+    assert!(!world.register(SERVER, &terms).unwrap().is_changed);
+}

@@ -6,10 +6,10 @@ use bankroll_orders::{
     typed_data::{self, B256, Registration, U256, WalletSignature},
 };
 use bankroll_registry::{
-    AssetDraft, ChainDraft, ChangeOrigin, CustodyKeyDraft, KeyBounds, REGISTRY, RegistrationContext,
+    AssetDraft, ChainDraft, ChangeOrigin, CustodyKeyDraft, KeyBounds, ProvenWallet, REGISTRY, RegistrationContext,
     RegistrationDecision, RegistrationRefusal, RegistrationTerms, Registry, RegistryChange, RegistryDecision,
     ServerKeyDraft, SessionKeys, SignInConfig, SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck,
-    change_request, decide_registration, issue_nonce,
+    change_request, decide_link, decide_registration, issue_nonce, link_request_id,
 };
 use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::postgres;
@@ -245,6 +245,22 @@ impl World {
 
     pub fn check(&self, text: &str, signature: &[u8]) -> Result<SignatureCheck, SignInRefusal> {
         SignInMessage::parse(text, &Self::sign_in_config(), &self.registry, &self.keys, self.now)?.prove(signature)
+    }
+
+    /// A wallet agrees to be one more of a player.
+    pub fn proven_link(&mut self, player: &Name, person: u8) -> ProvenWallet {
+        let nonce = self.nonce();
+        let text = Self::message(address(person), &nonce) + "\nRequest ID: " + &link_request_id(player);
+        let Ok(SignatureCheck::Proven(wallet)) = self.check(&text, &Self::sign(person, &text)) else {
+            panic!("the key of {person} signed")
+        };
+        wallet
+    }
+
+    pub fn link(&mut self, player: &Name, person: u8) {
+        let proven = self.proven_link(player, person);
+        let changes = decide_link(&self.registry, player, proven, self.now).unwrap();
+        self.commit(&changes);
     }
 
     /// A wallet signs in; the player it is.

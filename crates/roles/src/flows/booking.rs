@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use bankroll_deposits::{Servers, crediting};
-use bankroll_ledger::Principal;
-use bankroll_store::{Clock, InboxConsumer, Ledger, Rows};
+use bankroll_deposits::{CreditError, PlayerStanding, Servers, crediting};
+use bankroll_ledger::{Name, Principal, Time};
+use bankroll_registry::{RegistryError, player_exclusion};
+use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
@@ -30,6 +31,8 @@ pub fn rows_max(queue_max: usize) -> usize {
 
 /// Credits and reverses until a stop is requested.
 pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
+    let clock = Clock::machine();
+    let standing = move |reader: &Reader, player: &Name| standing_of(reader, player, clock.now());
     let mut open = None::<(Rows, ChainView, Servers)>;
     rounds("crediting", REST.min(setup.poll), log, stop, |_| {
         let (rows, mut view, mut servers) = match open.take() {
@@ -42,7 +45,7 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
         if view.update(rows.reader())? {
             servers = view.servers();
         }
-        let booked = crediting::step(&servers, ledger, &rows, most)?;
+        let booked = crediting::step(&servers, &standing, ledger, &rows, most)?;
         open = Some((rows, view, servers));
         deposit_log::write_booked(log, &setup.coin, &booked);
         if booked.has_booked() {
@@ -52,6 +55,18 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
             LoopRound::Waits(format!("the ledger refuses deposit {id}: {why}; see `bankroll explain {id}`"))
         }))
     });
+}
+
+/// Whether a player has excluded themselves, as the registry says now.
+fn standing_of(reader: &Reader, player: &Name, now: Time) -> Result<PlayerStanding, CreditError> {
+    let found = player_exclusion(reader, player, now).map_err(|error| match error {
+        RegistryError::Store(error) => CreditError::from(error),
+        RegistryError::Row { bad, .. } => bad.into(),
+    })?;
+    Ok(found.map_or_else(PlayerStanding::default, |(is_excluded, fact)| PlayerStanding {
+        is_excluded,
+        is_current: Some(fact),
+    }))
 }
 
 /// Writes what must be in the books before a flow or the Funds API begins: the coin, the account of fees, and the

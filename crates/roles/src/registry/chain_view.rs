@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountName, AssetId, Name};
 use bankroll_orders::Address;
-use bankroll_registry::{ProvenWallets, RegisteredServer, Registry, RegistryError, WalletRole, count_changes};
+use bankroll_registry::{
+    ProvenWallets, RegisteredServer, Registry, RegistryError, WalletRole, count_changes, server_is_unchanged,
+};
 use bankroll_store::Reader;
 
 /// One chain of the registry, followed by a flow.
@@ -73,6 +75,7 @@ impl ChainView {
             },
             accepts: server.pauses.accepts_deposits(),
             version: server.version,
+            is_current: Some(server_is_unchanged(&server.name, server.version)),
         };
         // Of every chain: the books credit the deposits of all chains together.
         self.registry.servers().map(|server| (server.name.clone(), rules(server))).collect()

@@ -120,7 +120,7 @@ fn the_configuration_is_written_into_an_empty_registry_once() {
 
     let view = world.view();
     assert!(view.is_registered());
-    let rules = view.servers()[&name("arena")];
+    let rules = &view.servers()[&name("arena")];
     assert_eq!((rules.buy_in, rules.accepts, rules.version), (setup().buy_in, true, 1));
     let [wallet] = &view.payout_wallets()[..] else { panic!("one wallet") };
     assert_eq!((wallet.address, wallet.custody.to_string()), (HOT, "@house/custody/1/hot".to_owned()));
@@ -136,7 +136,7 @@ fn a_pause_takes_effect_without_a_restart() {
     let paused = world.registry().set_pauses(&name("arena"), pauses, name("owner:alice"), Time(9)).unwrap();
     world.change(&paused);
     assert!(view.update(&world.reader).unwrap());
-    let rules = view.servers()[&name("arena")];
+    let rules = &view.servers()[&name("arena")];
     assert_eq!((rules.accepts, rules.version), (false, 2));
     assert_eq!(view.paused_payouts(), BTreeSet::from([name("arena")]));
 }

@@ -95,7 +95,7 @@ pub(super) fn home(player: SimPlayer) -> Address {
 pub(super) fn servers() -> Servers {
     let rules = |(server, amount, developer_bps, world_bps): &(&str, u128, u32, u32)| {
         let buy_in = BuyIn { amount: Amount::new(*amount), developer_bps: *developer_bps, world_bps: *world_bps };
-        (name(server), ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1 })
+        (name(server), ServerRules { asset: AssetId(1), buy_in, accepts: true, version: 1, is_current: None })
     };
     SERVERS.iter().map(rules).collect()
 }

@@ -61,7 +61,7 @@ impl World {
     pub fn credit(&mut self) -> Result<bool, BrokenPromise> {
         self.flush_deferred();
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
-        let booked = crediting::step(&self.servers, ledger, rows, CREDITS_MAX);
+        let booked = crediting::step(&self.servers, &crediting::no_exclusions, ledger, rows, CREDITS_MAX);
         let is_idle = booked.as_ref().is_ok_and(crediting::BookingOutcome::is_idle);
         self.note_crediting(booked)?;
         Ok(is_idle)
@@ -84,7 +84,7 @@ impl World {
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let prepared = match random.u8(..4) {
             0 => crediting::prepare_reversals(rows, CREDITS_MAX),
-            _ => crediting::prepare_credits(&self.servers, ledger, rows, CREDITS_MAX),
+            _ => crediting::prepare_credits(&self.servers, &crediting::no_exclusions, ledger, rows, CREDITS_MAX),
         };
         let mut prepared = match prepared {
             Ok(prepared) => prepared,

@@ -4,10 +4,10 @@ use bankroll_ledger::{Amount, Name};
 use bankroll_orders::IntentId;
 use bankroll_store::{
     Reader,
-    columns::{amount_of, maybe, parsed, text, text_of},
+    columns::{BadRow, amount_of, maybe, parsed, text, text_of},
 };
 
-use crate::ViewError;
+use crate::{GasPayer, PayoutTerms, ViewError};
 
 /// A player's value that left the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct ExitView {
     pub account: String,
     /// What left the world.
     pub amount: Amount,
+    /// The payout that was asked for; `None` if it was to be kept.
+    pub payout: Option<PayoutTerms>,
     /// The intent that pays it; `None` if the player keeps it in the books.
     pub intent: Option<IntentId>,
     /// The spawn that it ended.
@@ -31,9 +33,17 @@ pub struct ExitView {
 /// # Errors
 /// If the books cannot be read, or the row is not as this program writes it.
 pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<ExitView>, ViewError> {
-    let sql = "SELECT wallet, account, amount, intent, spawn FROM exits WHERE server = $1 AND exit_id = $2";
+    let sql = "SELECT wallet, account, amount, payout, to_address, fee_cap, intent, spawn FROM exits WHERE server = $1 AND exit_id = $2";
     let Some(row) = reader.rows(sql, vec![text(server.as_str()), text(exit_id.as_str())])?.pop() else {
         return Ok(None);
+    };
+    let to = maybe(&row, "to_address", parsed)?;
+    let cap = maybe(&row, "fee_cap", amount_of)?;
+    let payout = match (text_of(&row, "payout")?, to, cap) {
+        ("keep", None, None) => None,
+        ("auto", Some(to), Some(cap)) if cap.is_zero() => Some(PayoutTerms { to, gas: GasPayer::House }),
+        ("auto", Some(to), Some(cap)) => Some(PayoutTerms { to, gas: GasPayer::Player(cap) }),
+        _ => return Err(BadRow { column: "payout" }.into()),
     };
     Ok(Some(ExitView {
         server: server.clone(),
@@ -41,6 +51,7 @@ pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<
         wallet: parsed(&row, "wallet")?,
         account: text_of(&row, "account")?.to_owned(),
         amount: amount_of(&row, "amount")?,
+        payout,
         intent: maybe(&row, "intent", parsed)?.map(IntentId),
         spawn: maybe(&row, "spawn", text_of)?.map(str::to_owned),
     }))

@@ -145,7 +145,8 @@ pub struct PayoutAttemptView {
 pub struct PayoutFilter {
     pub stage: Option<PayoutStage>,
     pub server: Option<Name>,
-    pub player: Option<Name>,
+    /// Of one of these players; of any player if there are none.
+    pub players: Vec<Name>,
     /// Continue after this intent.
     pub after: Option<String>,
 }
@@ -174,9 +175,11 @@ pub fn list_payouts(reader: &Reader, filter: &PayoutFilter, most: usize) -> Resu
         values.push(text(server.as_str()));
         conditions.push(format!("r.server = ${}", values.len()));
     }
-    if let Some(player) = &filter.player {
-        values.push(text(player.as_str()));
-        conditions.push(format!("r.wallet = ${}", values.len()));
+    if !filter.players.is_empty() {
+        let first = values.len().saturating_add(1);
+        values.extend(filter.players.iter().map(|player| text(player.as_str())));
+        let places: Vec<String> = (first..=values.len()).map(|place| format!("${place}")).collect();
+        conditions.push(format!("r.wallet IN ({})", places.join(", ")));
     }
     if let Some(after) = &filter.after {
         values.push(text(after));

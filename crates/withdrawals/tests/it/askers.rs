@@ -5,8 +5,8 @@ use bankroll_ledger::{
 };
 use bankroll_store::columns::{one, text};
 use bankroll_withdrawals::{
-    Asker, IntentError, Intents, InvalidWithdrawal, KeptExit, PayoutConsent, StepResult, WaitReason, WithdrawalRequest,
-    views,
+    Asker, GasPayer, IntentError, Intents, InvalidWithdrawal, KeptExit, PayoutConsent, PayoutTerms, StepResult,
+    WaitReason, WithdrawalRequest, key_fact, request_of_key, views,
 };
 
 use crate::world::{ETHER, World, home, name};
@@ -33,6 +33,7 @@ fn kept(world: &World, exit_id: &str, amount: u128) -> Request {
         wallet: name("alice"),
         account: ALICE.parse().unwrap(),
         exit: Amount::new(amount).into(),
+        unpaid: None,
     };
     Intents::keep_request(&kept, world.account(ALICE), world.account(WORLD)).unwrap()
 }
@@ -62,6 +63,54 @@ fn an_exit_is_kept_or_paid_out_and_never_both() {
     assert_eq!(exit("exit-1").map(|exit| (exit.amount, exit.intent)), Some((Amount::new(ETHER), None)));
     assert_eq!(exit("exit-2").unwrap().intent, Some(intent.id));
     assert_eq!(exit("exit-3"), None);
+}
+
+/// An exit always credits the player, and its id is used once in either way.
+#[test]
+fn an_exit_that_cannot_be_paid_for_is_kept_under_the_same_id() {
+    let world = playing();
+    // All that she has, and the gas on top.
+    let gas = GasPayer::Player(Amount::new(20 * ETHER));
+    let paid = WithdrawalRequest { gas, ..paid_exit(&world, "exit-1", ETHER) };
+    let refused = world.request(&paid);
+    assert!(matches!(refused, Err(IntentError::Rejected(Rejection::InsufficientFunds))), "{refused:?}");
+    let unpaid = |terms: PayoutTerms| {
+        let kept = KeptExit {
+            principal: Principal::GameServer(name("arena")),
+            server: name("arena"),
+            exit_id: name("exit-1"),
+            wallet: name("alice"),
+            account: ALICE.parse().unwrap(),
+            exit: Amount::new(ETHER).into(),
+            unpaid: Some(terms),
+        };
+        Intents::keep_request(&kept, world.account(ALICE), world.account(WORLD)).unwrap()
+    };
+    let terms = PayoutTerms { to: paid.to, gas };
+    assert!(world.ledger().apply(unpaid(terms)).unwrap().effects().is_ok());
+    assert!(world.ledger().apply(unpaid(terms)).unwrap().replayed);
+    let other = world.ledger().apply(unpaid(PayoutTerms { gas: GasPayer::House, ..terms })).unwrap();
+    assert_eq!(other.effects().unwrap_err(), Rejection::KeyReused);
+    assert_eq!((world.standing(ALICE), world.standing(WORLD)), ((7 * ETHER, 0), (3 * ETHER, 0)));
+    let exit = views::exit_of(world.rows().reader(), &name("arena"), &name("exit-1")).unwrap().unwrap();
+    assert_eq!((exit.payout, exit.intent), (Some(terms), None));
+}
+
+/// A caller's key for a request that has an id of its own.
+#[test]
+fn a_key_that_another_request_has_is_refused_and_the_id_stays_free() {
+    let world = playing();
+    let with_key = |exit_id: &str, key: &str| {
+        let mut request = kept(&world, exit_id, ETHER);
+        request.facts.push(key_fact("server/arena", key, &format!("exit/{exit_id}")));
+        world.ledger().apply(request).unwrap()
+    };
+    assert!(with_key("exit-1", "k1").effects().is_ok());
+    assert_eq!(with_key("exit-2", "k1").effects().unwrap_err(), Rejection::ServerPaused);
+    let known = request_of_key(world.rows().reader(), "server/arena", "k1").unwrap();
+    assert_eq!(known.as_deref(), Some("exit/exit-1"));
+    assert_eq!(request_of_key(world.rows().reader(), "server/rival", "k1").unwrap(), None);
+    assert!(with_key("exit-2", "k2").effects().is_ok());
 }
 
 /// A request id of the game server for a payout and an id of an exit are two things.

@@ -14,6 +14,7 @@ mod configuration;
 mod coverage;
 mod files;
 mod funds;
+mod owner;
 mod payments;
 mod permissions;
 mod places;
@@ -26,11 +27,12 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 8] = [
+const TABLES: [&[Row]; 9] = [
     arguments::ROWS,
     configuration::ROWS,
     files::ROWS,
     funds::ROWS,
+    owner::ROWS,
     payments::ROWS,
     places::ROWS,
     reading::ROWS,
@@ -83,4 +85,9 @@ fn wrong_requests_about_players_and_payments_are_refused() {
 #[test]
 fn wrong_requests_of_the_funds_api_are_refused() {
     check(funds::ROWS);
+}
+
+#[test]
+fn wrong_changes_of_the_owner_are_refused() {
+    check(owner::ROWS);
 }

@@ -1,11 +1,11 @@
 // A registered game server, whose developer is the player, with one of everything that an operation can name: a hold, a
-// spawn, an exit, withdrawals. Prints the sessions and the names.
+// spawn, an exit, withdrawals. Prints the sessions, the names, and a signed message.
 const { privateKeyToAccount } = require('viem/accounts')
 const { createSiweMessage } = require('viem/siwe')
-const { service, sign, newNonce, inSeconds, main } = require('./wallet.cjs')
+const { service, newNonce, inSeconds, main } = require('./wallet.cjs')
 
 main(async ({ url, audience, chain, serverKey, playerKey, hot }) => {
-  const { call } = service(url)
+  const { call, sign } = service(url)
   const [server, player] = [privateKeyToAccount(serverKey), privateKeyToAccount(playerKey)]
   const wallet = player.address.toLowerCase()
   const post = async (path, body, token, key) => {
@@ -24,22 +24,24 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot }) => {
 
   const { nonce } = await post('/v1/sign-in/nonce')
   const message = createSiweMessage({ address: player.address, chainId: chain, domain: audience, nonce, uri: `https://${audience}`, version: '1' })
-  const signedIn = await post('/v1/sign-in', { message, signature: await player.signMessage({ message }) })
+  const signature = await player.signMessage({ message })
+  const signedIn = await post('/v1/sign-in', { message, signature })
 
   await ofServer('accounts', { player: wallet }, 'accounts')
   const account = `arena/funds/1/${wallet}`
   await ofServer('withdraw', { account, amount: '300' }, 'stake')
   await ofServer('recycle', { amount: '100' }, 'budget')
   const held = await ofServer('holds', { account, amount: '50' }, 'hold')
-  const spawn = await ofServer('spawns', { player: wallet }, 'spawn')
+  const spawns = [await ofServer('spawns', { player: wallet }, 'spawn-1'), await ofServer('spawns', { player: wallet }, 'spawn-2')]
   const exit = await ofServer('exits', { exit_id: 'exit-1', player: wallet, amount: '20', payout: 'auto' }, 'exit')
-  const payout = { server: 'arena', requestId: 'cash-out-1', audience, wallet, to: wallet, asset: 'ETH', amount: 30n, feeCap: 5n, expires: BigInt(inSeconds(300)) }
+  const payout = { server: 'arena', requestId: 'cash-out-1', audience, wallet, account, to: wallet, asset: 'ETH', amount: 30n, feeCap: 5n, expires: BigInt(inSeconds(300)) }
   const paid = await post('/v1/me/withdrawals', {
-    server: 'arena', request_id: 'cash-out-1', account: 'funds', wallet, to: wallet, asset: 'ETH', amount: '30',
+    server: 'arena', request_id: 'cash-out-1', account, wallet, to: wallet, asset: 'ETH', amount: '30',
     fee_cap: '5', expires: Number(payout.expires), signature: await sign(player, 'Payout', chain, payout),
   }, signedIn.token, 'payout')
   return {
-    server: registered.token, player: signedIn.token, hold: held.holds[0].id, record: held.record, spawn: spawn.spawn,
-    exit: 'exit-1', withdrawals: [exit.withdrawal, paid.withdrawal],
+    server: registered.token, player: signedIn.token, hold: held.holds[0].id, record: held.record,
+    spawns: spawns.map(({ spawn }) => spawn),
+    exit: 'exit-1', withdrawals: [exit.withdrawal, paid.withdrawal], message, signature,
   }
 })

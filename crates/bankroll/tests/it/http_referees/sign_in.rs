@@ -1,9 +1,19 @@
 //! siwe, the package of the authors of EIP-4361: its messages sign a player in, in each form that it writes, and each
 //! message that must be refused has a reason of its own.
 
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Stdio},
+};
+
+use bankroll_orders::ChainId;
+use bankroll_roles::{
+    AuthKey,
+    requests::{FundsClient, FundsUrl},
+};
 use serde_json::{Value, json};
 
-use super::{PLAYER, RefereedNode};
+use super::{AUDIENCE, CHAIN, PLAYER, RefereedNode};
 
 const VERSION: &str = "3.0.0";
 
@@ -44,4 +54,32 @@ fn messages_of_the_siwe_package_sign_a_player_in() {
             "used before": [true, "409 nonce_used"],
         })
     );
+}
+
+/// Between our own client and the service the package reads what the client signed.
+#[test]
+fn the_siwe_package_verifies_what_our_client_signs() {
+    let node = RefereedNode::start();
+    let mut relay =
+        Relay(node.script_command("siwe_relay.cjs", "siwe", VERSION).stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(relay.0.stdout.take().unwrap()).lines();
+    let mut line = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let key = AuthKey::create(&node.folder.path().join("player.key")).unwrap();
+    let address = key.address().to_string();
+    let url = FundsUrl::new(line()["url"].as_str().unwrap());
+    let client = FundsClient::at(&url, key, AUDIENCE, ChainId(CHAIN));
+    let session = client.sign_in(&format!("http://{AUDIENCE}")).unwrap();
+    assert!(session["token"].is_string());
+    let found = json!({ "verified": true, "unchanged": true, "address": address, "answer": "200" });
+    assert_eq!(line(), found);
+}
+
+/// Ends with the test, also with one that fails.
+struct Relay(Child);
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

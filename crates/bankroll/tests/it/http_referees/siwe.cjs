@@ -39,7 +39,7 @@ main(async ({ url, domain, chain, playerKey }) => {
     ['issued an hour ago', { issuedAt: at(-3600) }],
     ['not valid yet', { notBefore: at(3600) }],
     ['issued in an hour', { issuedAt: at(3600) }],
-    ['a request id', { requestId: 'link:somebody' }],
+    ['a request id', { requestId: 'link:0x01' }],
   ]
   const [accepted, refused] = [{}, {}]
   for (const [name, parts] of forms) {

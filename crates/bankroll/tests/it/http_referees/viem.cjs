@@ -3,10 +3,10 @@
 const { keccak256, stringToBytes } = require('viem')
 const { privateKeyToAccount } = require('viem/accounts')
 const { createSiweMessage } = require('viem/siwe')
-const { service, outcome, sign, newNonce, inSeconds, main } = require('./wallet.cjs')
+const { service, outcome, newNonce, inSeconds, main } = require('./wallet.cjs')
 
 main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
-  const { call, post } = service(url)
+  const { call, post, sign } = service(url)
   const [server, player] = [privateKeyToAccount(serverKey), privateKeyToAccount(playerKey)]
   const found = {}
 
@@ -35,7 +35,7 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
     ['expired', await register({ expires: BigInt(inSeconds(-300)) })],
     ['expires in a day', await register({ expires: BigInt(inSeconds(86400)) })],
     ['buy-in above its bound', await register({ buyIn: 1001n })],
-    ['payout address of nobody', await register({ payoutAddress: developer })],
+    ['unregistered payout address', await register({ payoutAddress: developer })],
     ['signature cut off', await register({}, { signature: body.signature.slice(0, -2) })],
   ]
   found.registration = { 'as signed': outcome(registered), 'pays to': registered.body.server.deposit_address }
@@ -70,14 +70,15 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
   }
 
   // A payout of the player's own money.
+  const account = `arena/funds/1/${player.address.toLowerCase()}`
   async function payout(terms = {}, sent = {}) {
     const message = {
-      server: 'arena', requestId: 'cash-out-1', audience, wallet: player.address, to: player.address, asset: 'ETH',
-      amount: 250n, feeCap: 10n, expires: BigInt(inSeconds(300)), ...terms,
+      server: 'arena', requestId: 'cash-out-1', audience, wallet: player.address, account, to: player.address,
+      asset: 'ETH', amount: 250n, feeCap: 10n, expires: BigInt(inSeconds(300)), ...terms,
     }
     const signature = await sign(player, 'Payout', chain, message)
     const body = {
-      server: message.server, request_id: message.requestId, account: 'funds', wallet: message.wallet, to: message.to,
+      server: message.server, request_id: message.requestId, account: message.account, wallet: message.wallet, to: message.to,
       asset: message.asset, amount: `${message.amount}`, fee_cap: `${message.feeCap}`, expires: Number(message.expires),
       signature, ...sent,
     }
@@ -91,6 +92,7 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
     'same id, more': outcome(await payout({ amount: 251n })),
     'more than signed': outcome(await payout({ requestId: 'cash-out-2' }, { amount: '251' })),
     'to another wallet than signed': outcome(await payout({ requestId: 'cash-out-2' }, { to: developer })),
+    'from another account than signed': outcome(await payout({ requestId: 'cash-out-2' }, { account: account.replace('funds', 'unallocated') })),
     'for another service': outcome(await payout({ requestId: 'cash-out-2', audience: 'funds.example' })),
     'expired': outcome(await payout({ requestId: 'cash-out-2', expires: BigInt(inSeconds(-300)) })),
     'without gas': outcome(await payout({ requestId: 'cash-out-2', feeCap: 0n })),
@@ -108,7 +110,7 @@ main(async ({ url, audience, chain, serverKey, playerKey, hot, developer }) => {
     }
     return call(method, sent.path || path, { key: sent.key || key || undefined, body: sent.body || (text || undefined), headers })
   }
-  const transfer = { from: `arena/funds/1/${player.address.toLowerCase()}`, to: 'arena/world/1', amount: '40' }
+  const transfer = { from: account, to: 'arena/world/1', amount: '40' }
   const moved = await signed(server, 'POST', '/v1/servers/arena/transfer', transfer)
   const path = '/v1/servers/arena/transfer'
   found.signedRequest = {

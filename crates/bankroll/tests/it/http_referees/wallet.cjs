@@ -1,13 +1,5 @@
-// What the scripts of this folder share: calls of the service, and the typed messages as the documentation has them.
+// What the scripts of this folder share: calls of the service, and messages signed as its document describes them.
 const { randomBytes } = require('crypto')
-
-const fields = (text) => text.split(',').map((field) => ({ type: field.split(' ')[0], name: field.split(' ')[1] }))
-const TYPES = {
-  Registration: fields('string server,string audience,address payoutAddress,address developer,uint256 buyIn,uint32 developerFeeBps,uint32 worldFeeBps,uint256 massPerCoin,uint64 exitHoldMs,bytes32 nonce,uint64 expires'),
-  OpenSession: fields('string role,string subject,string audience,bytes32 nonce,uint64 expires'),
-  Payout: fields('string server,string requestId,string audience,address wallet,address to,string asset,uint256 amount,uint256 feeCap,uint64 expires'),
-  ApiRequest: fields('string method,string path,string audience,string idempotencyKey,bytes32 bodyHash,uint64 expires'),
-}
 
 // A service at this address. Each call returns status, headers and body.
 function service(url) {
@@ -20,15 +12,16 @@ function service(url) {
     const answer = await fetch(url + path, { method, headers: all, body: text })
     return { status: answer.status, headers: answer.headers, body: await answer.json() }
   }
-  return { call, post: (path, body, options) => call('POST', path, { body, ...options }) }
+  // Signs a typed message with an account of viem. The types are those of the service's own document.
+  async function sign(account, type, chainId, message) {
+    const { domain, types } = (await (await fetch(`${url}/openapi.json`)).json())['x-eip712']
+    return account.signTypedData({ domain: { ...domain, chainId }, types, primaryType: type, message })
+  }
+  return { call, sign, post: (path, body, options) => call('POST', path, { body, ...options }) }
 }
 
 // What the test compares: the status, and the code of an error.
 const outcome = (answer) => (answer.body.code ? `${answer.status} ${answer.body.code}` : `${answer.status}`)
-
-// The typed message of an account of viem, signed for a chain.
-const sign = (account, type, chainId, message) =>
-  account.signTypedData({ domain: { name: 'Bankroll', version: '1', chainId }, types: { [type]: TYPES[type] }, primaryType: type, message })
 
 const newNonce = () => `0x${randomBytes(32).toString('hex')}`
 const inSeconds = (seconds) => Math.floor(Date.now() / 1000) + seconds
@@ -44,4 +37,4 @@ function main(story) {
   )
 }
 
-module.exports = { service, outcome, sign, newNonce, inSeconds, main }
+module.exports = { service, outcome, newNonce, inSeconds, main }

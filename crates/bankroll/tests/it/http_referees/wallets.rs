@@ -24,7 +24,7 @@ fn viem_registers_a_server_signs_a_player_in_and_requests_a_payout() {
             "expired": "401 signature_expired",
             "expires in a day": "400 signature_too_far_ahead",
             "buy-in above its bound": "403 out_of_bounds",
-            "payout address of nobody": "403 payout_address_unknown",
+            "unregistered payout address": "403 payout_address_unknown",
             "signature cut off": "400 signature_malformed",
         })
     );
@@ -54,6 +54,7 @@ fn viem_registers_a_server_signs_a_player_in_and_requests_a_payout() {
             "same id, more": "409 idempotency_mismatch",
             "more than signed": "401 signature_invalid",
             "to another wallet than signed": "401 signature_invalid",
+            "from another account than signed": "401 signature_invalid",
             "for another service": "401 signature_invalid",
             "expired": "401 signature_expired",
             "without gas": "422 fee_cap_zero",

@@ -1,0 +1,164 @@
+//! `bankroll registry server-keys` and `owner-keys`, beyond listing and adding: an end, a limit, a revocation.
+
+use bankroll_ledger::{Amount, Name, Time};
+use bankroll_orders::Address;
+use bankroll_terminal as terminal;
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::{EntriesArgs, entries::ServerKeyAddArgs, listing::EntryKind, report};
+use crate::funds_call::{OwnerArgs, RetryArgs, change};
+
+#[derive(Debug, Subcommand)]
+pub enum ServerKeysCommand {
+    /// List the keys of game servers
+    #[command(after_help = "Examples:\n  bankroll registry server-keys list --dir casino --json")]
+    List(EntriesArgs),
+    /// Allow a key to register and act for a game server
+    Add(ServerKeyAddArgs),
+    /// Change the end or the limit of a key of a game server
+    Update(KeyUpdateArgs),
+    /// Revoke a key of a game server, for ever
+    Revoke(KeyRevokeArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum OwnerKeysCommand {
+    /// List the keys of owners
+    #[command(after_help = "Examples:\n  bankroll registry owner-keys list --dir casino --json")]
+    List(EntriesArgs),
+    /// Add a key of an owner
+    Add(OwnerKeyAddArgs),
+    /// Revoke a key of an owner, for ever; never the last one
+    Revoke(OwnerKeyRevokeArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll registry server-keys revoke \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --dir casino
+
+Its sessions are refused from the answer on.")]
+pub struct KeyRevokeArgs {
+    /// The address of the key
+    #[arg(value_name = "ADDRESS")]
+    address: Address,
+    #[command(flatten)]
+    retry: RetryArgs,
+    #[command(flatten)]
+    owner: OwnerArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll registry server-keys update --valid-until 2026-12-01T00:00:00Z \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --dir casino
+  bankroll registry server-keys update --spend-limit 1000000000000000000 \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --dir casino
+
+A rotation: add the new key, register with it, and let the old one end here.
+Until then both are good.")]
+pub struct KeyUpdateArgs {
+    /// The address of the key
+    #[arg(value_name = "ADDRESS")]
+    address: Address,
+    #[command(flatten)]
+    what: UpdatedArgs,
+    #[command(flatten)]
+    retry: RetryArgs,
+    #[command(flatten)]
+    owner: OwnerArgs,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+struct UpdatedArgs {
+    /// It is good until this time (RFC 3339)
+    #[arg(long, value_name = "TIME", value_parser = terminal::when::parse)]
+    valid_until: Option<Time>,
+    /// It is good until it is revoked
+    #[arg(long, conflicts_with = "valid_until")]
+    no_end: bool,
+    /// What it may take from players in a minute, in base units
+    #[arg(long, value_name = "UNITS")]
+    spend_limit: Option<Amount>,
+    /// It may take as much as it wants
+    #[arg(long, conflicts_with = "spend_limit")]
+    no_limit: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll registry owner-keys add --owner omar --dir casino \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+
+`bankroll keys auth FILE` makes such a key and prints its address.")]
+pub struct OwnerKeyAddArgs {
+    /// The address of the key
+    #[arg(value_name = "ADDRESS")]
+    address: Address,
+    /// The person whose key it is
+    #[arg(long, value_name = "NAME")]
+    owner: Name,
+    #[command(flatten)]
+    retry: RetryArgs,
+    #[command(flatten)]
+    by: OwnerArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  bankroll registry owner-keys revoke --dir casino --key other.key \\
+    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+
+Its sessions are refused from the answer on.")]
+pub struct OwnerKeyRevokeArgs {
+    /// The address of the key
+    #[arg(value_name = "ADDRESS")]
+    address: Address,
+    #[command(flatten)]
+    retry: RetryArgs,
+    #[command(flatten)]
+    owner: OwnerArgs,
+}
+
+pub fn update(args: &KeyUpdateArgs, json: bool) -> anyhow::Result<()> {
+    let UpdatedArgs { valid_until, no_end, spend_limit, no_limit } = &args.what;
+    let mut body = Map::new();
+    // What is not named stays as it is; null takes a value away.
+    if valid_until.is_some() || *no_end {
+        body.insert("valid_until".into(), json!(valid_until.map(terminal::when::show)));
+    }
+    if spend_limit.is_some() || *no_limit {
+        body.insert("spend_limit".into(), json!(spend_limit.map(|limit| limit.to_string())));
+    }
+    let path = of_key(EntryKind::ServerKeys, args.address);
+    let answer = change(args.owner.connect()?, "PATCH", &path, Some(&Value::Object(body)), &args.retry)?;
+    report("changed", &answer, json)
+}
+
+pub fn revoke(args: &KeyRevokeArgs, json: bool) -> anyhow::Result<()> {
+    let path = of_key(EntryKind::ServerKeys, args.address);
+    let answer = change(args.owner.connect()?, "DELETE", &path, None, &args.retry)?;
+    report("revoked", &answer, json)
+}
+
+pub fn add_owner(args: &OwnerKeyAddArgs, json: bool) -> anyhow::Result<()> {
+    let body = json!({ "owner": args.owner, "address": args.address });
+    let answer = change(args.by.connect()?, "POST", &EntryKind::OwnerKeys.path(), Some(&body), &args.retry)?;
+    report("added", &answer, json)
+}
+
+pub fn revoke_owner(args: &OwnerKeyRevokeArgs, json: bool) -> anyhow::Result<()> {
+    let path = of_key(EntryKind::OwnerKeys, args.address);
+    let answer = change(args.owner.connect()?, "DELETE", &path, None, &args.retry)?;
+    report("revoked", &answer, json)
+}
+
+fn of_key(kind: EntryKind, address: Address) -> String {
+    format!("{}/{}", kind.path(), address.lower_hex())
+}
