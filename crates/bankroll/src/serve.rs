@@ -59,10 +59,10 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     loaded.config.books.warn_if_lossy();
     let stop = StopFlag::on(StopSignal::listen()?);
     let log = NodeLog::new(loaded.config.node.name.clone(), json, !args.demo);
-    raise_file_limit();
     if args.demo {
         end_with_input(stop.clone());
     }
+    raise_file_limit();
     serve::run(loaded, log, stop)?;
     Ok(Exit::Ok)
 }
