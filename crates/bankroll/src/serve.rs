@@ -9,6 +9,10 @@ use clap::Args;
 
 use crate::location::LocationArgs;
 
+/// Far more files than a node opens.
+#[cfg(unix)]
+const FILES_MAX: u64 = 65_536;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -61,8 +65,24 @@ pub fn run(args: &ServeArgs, json: bool) -> anyhow::Result<Exit> {
     if args.demo {
         end_with_input(stop.clone());
     }
+    raise_file_limit();
     serve::run(loaded, log, stop)?;
     Ok(Exit::Ok)
+}
+
+/// Lets the node open many files: each connection is one, and a shell usually starts programs with a limit that is
+/// lower than `api.connections_max`.
+fn raise_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let wanted = maximum.map_or(FILES_MAX, |maximum| maximum.min(FILES_MAX));
+        if current.is_some_and(|current| current < wanted) {
+            // Refused: the limit stays, and idle connections give way.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+        }
+    }
 }
 
 /// Stops the node when standard input ends: the demo that started it closed it, or has died.

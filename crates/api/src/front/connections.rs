@@ -86,6 +86,13 @@ impl Connections {
         Some(Connection { number, state, all: Arc::clone(self) })
     }
 
+    /// This process cannot open another file: the longest idle connection gives way.
+    pub fn give_way(&self) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        // If all are answering requests, they end soon.
+        let _ = places.evict(self.most, |_| true);
+    }
+
     /// Every connection ends as soon as it is idle; those without a request, whose first may be on its way, only with
     /// `unused_too`.
     pub fn close_all(&self, unused_too: bool) {
@@ -179,6 +186,19 @@ mod tests {
         assert_eq!((all.count(), all.count_closing()), (2, 0), "an evicted connection gives no place back twice");
         drop((third, fourth));
         assert_eq!(all.count(), 0);
+    }
+
+    #[test]
+    fn without_another_file_the_longest_idle_connection_gives_way() {
+        let all = Connections::new(8, 8);
+        let (first, second, third) = (all.enter(1).unwrap(), all.enter(2).unwrap(), all.enter(3).unwrap());
+        assert!(first.set_busy());
+        all.give_way();
+        assert!(!second.set_busy(), "it gave way");
+        assert!(third.set_busy());
+        all.give_way();
+        assert_eq!((all.count(), all.count_closing()), (2, 1), "both are answering");
+        drop((first, second, third));
     }
 
     #[test]

@@ -175,7 +175,8 @@ async fn accept(
         };
         let Ok((stream, peer)) = accepted else {
             // Out of file descriptors, most likely: others must be closed first.
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            connections.give_way();
+            tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
         admit(stream, peer, &tls, &gateway, &connections);

@@ -19,7 +19,7 @@ use super::{
 const TRANSFER: &str = "/v1/servers/arena/withdraw";
 const BATCH: &str = "/v1/servers/arena/batch";
 const MIB: usize = 1 << 20;
-/// The most that a hostile scene may add to the memory of the node: the bodies that may be in memory, and as much again.
+/// The most that a scene may add to the memory of the node: the long bodies that may be in memory, and as much again.
 const GROWTH_MAX: u64 = 512 << 20;
 
 fn goes_on(arena: &Caller, key: &str) {

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
+    process::Command,
     sync::Arc,
 };
 
@@ -88,6 +89,23 @@ fn a_thousand_idle_connections_keep_no_caller_out() {
     memory.grew_by_less_than(256 << 20);
     drop(idle);
     casino.close();
+}
+
+/// A shell usually starts programs with a limit of 1,024 files, which fewer connections than `api.connections_max` use
+/// up.
+#[test]
+fn a_node_may_open_as_many_files_as_the_system_allows() {
+    let folder = casino_folder();
+    let mut serve = Command::new("/bin/sh");
+    serve.args(["-c", "ulimit -S -n 256 && exec \"$0\" serve --json", env!("CARGO_BIN_EXE_bankroll")]);
+    serve.current_dir(folder.path()).env_clear();
+    let node = Running::spawn(serve, "node-1");
+    node.until("api");
+    let limits = fs::read_to_string(format!("/proc/{}/limits", node.process())).unwrap();
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    let values: Vec<&str> = files.split_whitespace().collect();
+    let (soft, hard) = (values[0].parse::<u64>().unwrap(), values[1].parse::<u64>().unwrap_or(u64::MAX));
+    assert_eq!(soft, hard.min(65_536), "{files}");
 }
 
 #[test]

@@ -71,16 +71,18 @@ fn outcome(sent: io::Result<Reply>) -> Option<Outcome> {
     })
 }
 
-/// Calls with keys of their own, until nothing listens any more.
+/// Calls with keys of their own, until nothing listens any more, or several were refused.
 fn call_until_gone(arena: &Caller, caller: usize, answered: &AtomicUsize) -> BTreeMap<String, Outcome> {
     let body = json!({ "account": Wallet::of("alice").funds(), "amount": "1" }).to_string();
-    let keys = (0..).map(|number| format!("{caller}-{number}"));
-    let call = |key: String| {
-        let outcome = outcome(arena.try_post("/v1/servers/arena/withdraw", &key, &body));
+    let (mut outcomes, mut refused) = (BTreeMap::new(), 0);
+    while refused < 16 {
+        let key = format!("{caller}-{}", outcomes.len());
+        let Some(outcome) = outcome(arena.try_post("/v1/servers/arena/withdraw", &key, &body)) else { break };
+        refused += usize::from(matches!(outcome, Outcome::Refused(_)));
+        outcomes.insert(key, outcome);
         answered.fetch_add(1, Ordering::SeqCst);
-        outcome.map(|outcome| (key, outcome))
-    };
-    keys.map_while(call).collect()
+    }
+    outcomes
 }
 
 /// The states of `/readyz` until nothing listens any more: whether it was green, each.
