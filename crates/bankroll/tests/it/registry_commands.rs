@@ -94,6 +94,42 @@ fn the_owner_changes_the_registry_and_a_server_registers_without_a_node() {
 }
 
 #[test]
+fn the_owner_ends_keys_removes_capital_and_sets_what_a_server_cannot() {
+    let (folder, address) = casino();
+    let at = folder.path();
+    add_keys(at, &address);
+    register(at, 100).ok();
+    let ends = format!("registry server-keys update {address} --valid-until 2036-12-01T00:00:00Z --spend-limit 500");
+    assert_eq!(program(at, &ends).ok(), format!("changed server key {address} of arena\n"));
+    assert!(program(at, "registry server-keys list").ok().contains("until 2036-12-01T00:00:00"));
+    let key = |json: &Value| (json["entries"][0]["valid_until"].clone(), json["entries"][0]["spend_limit"].clone());
+    program(at, &format!("registry server-keys update {address} --no-end")).ok();
+    let listed = program(at, "registry server-keys list --json").json();
+    assert_eq!(key(&listed), (Value::Null, "500".into()), "what is not named stays");
+
+    let second = program(at, "keys auth second.key --json").json()["address"].as_str().unwrap().to_owned();
+    program(at, &format!("registry owner-keys add {second} --owner omar")).ok();
+    let owners = program(at, "registry owner-keys list --json").json()["entries"].clone();
+    let first = owners.as_array().unwrap().iter().find(|key| key["owner"] == "owner").unwrap()["address"].clone();
+    let revoke = |address: &str, with: &str| program(at, &format!("registry owner-keys revoke {address} --key {with}"));
+    revoke(first.as_str().unwrap(), "second.key").ok();
+    program(at, "registry chains list").fails(1, &["the registry knows no valid key 0x"]);
+    revoke(&second, "second.key").fails(1, &["it is the last key of an owner"]);
+
+    let owner = |args: &str| program(at, &format!("{args} --key second.key"));
+    owner(&format!("registry treasury add {DEVELOPER} --chain eip155:31337")).ok();
+    owner(&format!("registry treasury remove {DEVELOPER} --chain eip155:31337")).ok();
+    assert!(owner("registry treasury list").ok().contains("removed"));
+    assert_eq!(owner("servers set arena --player-addresses on").ok(), "changed arena: version 2\n");
+    assert_eq!(owner("servers set arena --player-addresses on").ok(), "nothing had to change\n");
+    assert_eq!(owner("servers set arena --labels europe").ok(), "changed arena: version 3\n");
+    owner(&format!("servers set arena --developer {second}")).ok();
+    assert!(owner("servers show arena").ok().contains(&format!("developer          {second}\n")));
+    register(at, 100).fails(1, &["only the owner changes it"]);
+    program(at, "audit").ok();
+}
+
+#[test]
 fn a_key_that_may_not_ask_is_refused_with_a_sentence() {
     let (folder, address) = casino();
     let at = folder.path();
