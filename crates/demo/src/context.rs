@@ -7,12 +7,12 @@ use bankroll_roles::flows::StopFlag;
 use super::{
     environment::Environment,
     funds::{ArenaSession, GameClient},
-    service::Service,
+    service::DemoService,
 };
 
 /// What a game runs with: the service that answers its requests, its session there, and the environment.
 pub struct GameContext<'a> {
-    pub service: &'a Service,
+    pub service: &'a DemoService,
     pub session: &'a Arc<ArenaSession>,
     pub environment: &'a Environment,
     /// Requested when the game cannot continue.

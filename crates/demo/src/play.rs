@@ -19,7 +19,7 @@ use super::{
     game::{ArenaGame, Turn},
     player_wallets::{PaymentId, PlayerWallets},
     requests::NumberedRequest,
-    service::Service,
+    service::DemoService,
     tally::GameTally,
     tempo,
     view::DemoView,
@@ -81,7 +81,7 @@ struct PendingPayment {
 }
 
 struct Play<'a> {
-    service: &'a Service,
+    service: &'a DemoService,
     wallets: &'a PlayerWallets,
     call_max: usize,
     length: Length,

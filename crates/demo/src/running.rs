@@ -21,7 +21,7 @@ use super::{
     play::{self, Played},
     progress::DemoProgress,
     report::DemoReport,
-    service::Service,
+    service::DemoService,
     settings::DemoSettings,
     stay, tempo,
     view::DemoView,
@@ -36,7 +36,7 @@ pub struct RunningDemo {
     arena: Arena,
     view: DemoView,
     environment: Environment,
-    service: Service,
+    service: DemoService,
     session: Arc<ArenaSession>,
     arrivals: Arrivals,
     /// Requested when the game cannot continue.
@@ -70,7 +70,7 @@ impl RunningDemo {
         // Everything is prepared; from now on the service holds the books.
         ledger.close();
         let (names, note, call_max) = (settings.names(), settings.note.clone(), play::call_max(books.queue_max));
-        let service = Service::start(args, settings, &location, &mut environment)?;
+        let service = DemoService::start(args, settings, &location, &mut environment)?;
         let over = StopFlag::default();
         let session = ArenaSession::open(service.url(), names, keys, &arena, environment.signer.wallet, &over)?;
         let session = Arc::new(session);

@@ -11,14 +11,14 @@ use super::{
 };
 
 #[derive(Debug)]
-pub enum Service {
+pub enum DemoService {
     /// All roles in this process.
     Here(NodeThread),
     /// Each role in a process of its own.
     Nodes(Box<NodeProcesses>),
 }
 
-impl Service {
+impl DemoService {
     /// Starts it, and waits until it answers. The books are prepared; from now on it holds them.
     pub fn start(
         args: &DemoArgs,

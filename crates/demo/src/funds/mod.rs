@@ -1,4 +1,4 @@
-//! The game server and its players as callers of the Funds API: over HTTP, with keys of their own, as anybody's.
+//! The game server and its players as callers of the Funds API: over HTTP, with keys of their own, as any caller.
 //!
 //! | file | what it knows |
 //! | --- | --- |
