@@ -173,8 +173,10 @@ fn check_terms(
     if terms.developer == Address::ZERO {
         return Err(RegistrationRefusal::Malformed { field: "developer" });
     }
-    if let Some(known) = registry.server(&key.server).filter(|known| known.terms.developer != terms.developer) {
-        return Err(RegistrationRefusal::DeveloperChanged { expected: known.terms.developer });
+    // A server that only the configuration has named has no developer yet.
+    let named = registry.server(&key.server).map(|known| known.terms.developer).filter(|named| *named != Address::ZERO);
+    if let Some(expected) = named.filter(|named| *named != terms.developer) {
+        return Err(RegistrationRefusal::DeveloperChanged { expected });
     }
     // Only a wallet of ours can pay, and only a hot one has a key at hand. Another server's would pay with the coins of
     // that server's players.

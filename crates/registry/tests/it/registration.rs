@@ -179,3 +179,18 @@ fn only_the_owner_names_another_developer() {
     assert_eq!((server.terms.developer, server.version), (address(STRANGER), 2));
     assert!(!world.register(SERVER, &terms).unwrap().is_changed);
 }
+
+/// The configuration of a node names a server without a developer.
+#[test]
+fn a_server_without_a_developer_names_the_first_one_itself() {
+    let mut world = World::with_server_key();
+    let terms = world.terms();
+    let mut server = world.decide(SERVER, &terms).unwrap().server;
+    server.terms.developer = Address::ZERO;
+    world.make(|_, _| Ok(vec![RegistryChange::Server(server)]));
+    let registered = world.register(SERVER, &terms).unwrap().server;
+    assert_eq!((registered.terms.developer.0, registered.version), (terms.developer.into_array(), 2));
+    let mut other = world.terms();
+    other.developer = address(STRANGER).0.into();
+    assert_eq!(world.register(SERVER, &other).unwrap_err().code(), "developer_changed");
+}
