@@ -105,5 +105,5 @@ fn operations_beyond_the_most_of_a_batch_are_not_read() {
     operations.push(wrong);
     let refused = batch(&operations);
     assert_eq!((refused.status, refused.code()), (413, "body_too_large"), "{refused:?}");
-    assert_eq!(batch(&[]).code(), "body_too_large");
+    assert_eq!(batch(&[]).code(), "body_invalid");
 }

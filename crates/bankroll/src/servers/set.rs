@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::funds_call::{OwnerArgs, RetryArgs, change, in_path, list};
 
 #[derive(Debug, Args)]
+#[command(override_usage = "bankroll servers set <NAME> [OPTIONS]\n        \
+    <--developer <ADDRESS>|--labels <TEXT>|--player-addresses <ON|OFF>>")]
 #[command(after_help = "\
 Examples:
   bankroll servers set arena --labels \"europe, ranked\" --dir casino

@@ -1,7 +1,9 @@
 //! Players: sign-in, linked wallets, contract wallets, self-exclusion.
 
 use bankroll_ledger::Time;
-use bankroll_registry::{Caller, SignatureCheck, as_developer, decide_link, decide_sign_in, link_request_id};
+use bankroll_registry::{
+    Caller, SignatureCheck, as_developer, decide_link, decide_sign_in, link_request_id, player_exclusion,
+};
 
 use crate::world::{ALICE, BOB, DOMAIN, NOON, STRANGER, World, address, chain, name};
 
@@ -228,4 +230,22 @@ fn a_player_links_at_most_sixteen_wallets() {
     assert_eq!(world.registry.wallets_of(&alice).count(), 16);
     let proven = world.proven_link(&alice, 215);
     assert_eq!(decide_link(&world.registry, &alice, proven, world.now).unwrap_err().code(), "too_many_wallets");
+}
+
+/// A flow asks before it builds a request, and the books check again when they commit it.
+#[test]
+fn whether_a_player_is_excluded_is_a_condition_that_an_exclusion_breaks() {
+    let mut world = World::new();
+    let alice = world.sign_in(ALICE).unwrap();
+    let reader = world.reader();
+    assert_eq!(player_exclusion(&reader, &name("0xb0b"), world.now).unwrap(), None);
+    let (is_excluded, before) = player_exclusion(&reader, &alice, world.now).unwrap().unwrap();
+    assert!(!is_excluded && world.is_still(&before, "before"));
+    let until = Time(world.now.0 + 60_000_000);
+    world.make(|registry, now| registry.exclude(&alice, until, now));
+    assert!(!world.is_still(&before, "after"));
+    let (is_excluded, after) = player_exclusion(&world.reader(), &alice, world.now).unwrap().unwrap();
+    assert!(is_excluded && world.is_still(&after, "again"));
+    let (is_excluded, _) = player_exclusion(&world.reader(), &alice, until).unwrap().unwrap();
+    assert!(!is_excluded, "its time is over");
 }

@@ -1,6 +1,9 @@
 //! A small world: books with the registry's tables, an owner, one chain with one coin, keys of people and servers.
 
-use bankroll_ledger::{Amount, AssetId, IdempotencyKey, Name, Namespace, Principal, Scope, Time, Verdict};
+use bankroll_ledger::{
+    Action, Amount, AssetId, Fact, IdempotencyKey, Name, Namespace, Principal, References, Request, Scope, Time,
+    Verdict,
+};
 use bankroll_orders::{
     Address, ChainId,
     typed_data::{self, B256, Registration, U256, WalletSignature},
@@ -245,6 +248,20 @@ impl World {
 
     pub fn check(&self, text: &str, signature: &[u8]) -> Result<SignatureCheck, SignInRefusal> {
         SignInMessage::parse(text, &Self::sign_in_config(), &self.registry, &self.keys, self.now)?.prove(signature)
+    }
+
+    /// Whether a condition holds when the books commit a request that has it.
+    pub fn is_still(&self, condition: &Fact, text: &str) -> bool {
+        let request = Request {
+            key: IdempotencyKey { namespace: Namespace::System, scope: Scope::House, text: text.into() },
+            principal: Principal::System,
+            confirmation: None,
+            action: Action::Legs(Vec::new()),
+            references: References::default(),
+            facts: vec![condition.clone()],
+            events: Vec::new(),
+        };
+        self.ledger.apply(request).unwrap().effects().is_ok()
     }
 
     /// A wallet agrees to be one more of a player.

@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use bankroll_chains_evm::ChainIdentity;
 use bankroll_deposits::{BuyIn, Payer, WatchList};
-use bankroll_ledger::{Amount, Asset, AssetId, IdempotencyKey, Name, Namespace, Principal, Scope, Time, Unit};
+use bankroll_ledger::{
+    Action, Amount, Asset, AssetId, Fact, IdempotencyKey, Name, Namespace, Principal, References, Rejection, Request,
+    Scope, Time, Unit,
+};
 use bankroll_orders::Address;
 use bankroll_registry::{
     ChangeOrigin, Pauses, PlayerWallet, RegisteredServer, RegisteredWallet, Registry, RegistryChange, ServerAccount,
@@ -79,6 +82,20 @@ impl World {
         said.try_recv().is_ok_and(|line| line.contains("into the empty registry"))
     }
 
+    /// What the books say to a request with this condition.
+    fn is_still(&self, condition: &Fact, key: &str) -> Result<(), Rejection> {
+        let request = Request {
+            key: IdempotencyKey { namespace: Namespace::System, scope: Scope::House, text: key.into() },
+            principal: Principal::System,
+            confirmation: None,
+            action: Action::Legs(Vec::new()),
+            references: References::default(),
+            facts: vec![condition.clone()],
+            events: Vec::new(),
+        };
+        self.ledger.apply(request).unwrap().effects().map(drop)
+    }
+
     fn change(&mut self, changes: &[RegistryChange]) {
         self.changes += 1;
         let origin = ChangeOrigin {
@@ -132,9 +149,12 @@ fn a_pause_takes_effect_without_a_restart() {
     let mut world = World::new();
     let mut view = world.view();
     assert!(!view.update(&world.reader).unwrap(), "nothing has changed");
+    let before = view.servers()[&name("arena")].is_current.clone().unwrap();
+    assert_eq!(world.is_still(&before, "before"), Ok(()));
     let pauses = Pauses { deposits: true, withdrawals: true, ..Pauses::default() };
     let paused = world.registry().set_pauses(&name("arena"), pauses, name("owner:alice"), Time(9)).unwrap();
     world.change(&paused);
+    assert_eq!(world.is_still(&before, "after"), Err(Rejection::ServerPaused), "a credit that was built before");
     assert!(view.update(&world.reader).unwrap());
     let rules = &view.servers()[&name("arena")];
     assert_eq!((rules.accepts, rules.version), (false, 2));
