@@ -51,8 +51,8 @@ pub struct KeyRevokeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(override_usage = "bankroll registry server-keys update <ADDRESS>\n        \
-    [--valid-until <TIME>|--no-end] [--spend-limit <UNITS>|--no-limit] [OPTIONS]")]
+#[command(override_usage = "bankroll registry server-keys update <ADDRESS> [OPTIONS]\n        \
+    [--valid-until <TIME>|--no-end] [--spend-limit <UNITS>|--no-limit]")]
 #[command(after_help = "\
 Examples:
   bankroll registry server-keys update --valid-until 2026-12-01T00:00:00Z \\
