@@ -31,11 +31,20 @@ use books::HttpBooks;
 use client::CallKind;
 use report::{HttpGoal, HttpReport, HttpRow};
 
-/// Callers and what is expected of them.
-const SHAPES: [(Shape, Option<HttpGoal>); 3] = [
-    (Shape { callers: 64, per_call: 1, in_flight: 1 }, Some(HttpGoal::Sum(0.75))),
-    (Shape { callers: 32, per_call: 100, in_flight: 1 }, Some(HttpGoal::Ledger(0.5))),
-    (Shape { callers: 4, per_call: 8_000, in_flight: 1 }, None),
+/// Connections, the callers of the ledger that they are compared with, and what is expected of them.
+struct HttpShape {
+    connections: usize,
+    ledger_callers: usize,
+    per_call: usize,
+    goal: Option<HttpGoal>,
+}
+
+const SHAPES: [HttpShape; 3] = [
+    HttpShape { connections: 64, ledger_callers: 64, per_call: 1, goal: Some(HttpGoal::Sum(0.75)) },
+    // The ledger's own row of batches has 32 callers; a service has 64 connections in every row but the last.
+    HttpShape { connections: 64, ledger_callers: 32, per_call: 100, goal: Some(HttpGoal::Ledger(0.5)) },
+    // More would not fit into the ledger's queue.
+    HttpShape { connections: 4, ledger_callers: 4, per_call: 8_000, goal: None },
 ];
 
 /// How long to measure.
@@ -60,7 +69,7 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<HttpReport> 
     };
     let front = front::serve(config, FrontBackend::Here(router(books.funds.clone())))?;
     client::warm_up(&books, front.address())?;
-    let rows = SHAPES.into_iter().map(|(shape, goal)| measure_shape(&books, front.address(), shape, goal, length));
+    let rows = SHAPES.iter().map(|shape| measure_shape(&books, front.address(), shape, length));
     let rows = rows.collect::<anyhow::Result<_>>()?;
     front.drain();
     let token_check_us = token_check_us(&books, length.cell)?;
@@ -71,22 +80,23 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<HttpReport> 
 fn measure_shape(
     books: &HttpBooks,
     front: SocketAddr,
-    shape: Shape,
-    goal: Option<HttpGoal>,
+    shape: &HttpShape,
     length: HttpBenchLength,
 ) -> anyhow::Result<HttpRow> {
+    let HttpShape { connections, ledger_callers, per_call, goal } = *shape;
+    let [over_http, without] = [connections, ledger_callers].map(|callers| Shape { callers, per_call, in_flight: 1 });
     let mut rounds = Vec::new();
     for round in 1..=length.rounds {
-        log(&format!("http: {} x {}, round {round} of {}", shape.callers, shape.per_call, length.rounds));
-        let noop = client::run(books, front, shape, CallKind::Nothing, length.cell)?;
-        let ledger = load::run(books, shape, Keys::Ordered, length.cell)?;
+        log(&format!("http: {connections} x {per_call}, round {round} of {}", length.rounds));
+        let noop = client::run(books, front, over_http, CallKind::Nothing, length.cell)?;
+        let ledger = load::run(books, without, Keys::Ordered, length.cell)?;
         seats::settle(&books.ledger)?;
-        let http = client::run(books, front, shape, CallKind::Transfers, length.cell)?;
+        let http = client::run(books, front, over_http, CallKind::Transfers, length.cell)?;
         seats::settle(&books.ledger)?;
         rounds.push([noop, ledger, http]);
     }
     let [noop, ledger, http] = [0, 1, 2].map(|which| mean(rounds.iter().map(|round| &round[which])));
-    Ok(HttpRow::new(shape.name(), goal, &http, noop.per_s, ledger.per_s))
+    Ok(HttpRow::new(over_http.name(), goal, &http, noop.per_s, ledger.per_s))
 }
 
 /// The mean of rounds that took the same time.

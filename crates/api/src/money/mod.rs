@@ -11,7 +11,7 @@ mod submit;
 mod tests;
 
 pub use answer::AppliedBody;
-pub(crate) use answer::{applied, applied_response};
+pub(crate) use answer::{applied, applied_by, applied_response};
 pub(crate) use operation::Operation;
 pub(crate) use spent::{Spent, admit, count};
 pub(crate) use submit::{operate, request, settle_rejection};

@@ -3,7 +3,7 @@
 use bankroll_ledger::{AccountId, Amount, AssetId, HoldId, Leg, Name, Settler, Time};
 use bankroll_registry::SpendSide;
 
-use crate::{ApiError, ErrorCode, state::HeldBooks};
+use crate::{ApiError, ErrorCode, state::LockedNumbers};
 
 /// What a game server can ask of the ledger. Accounts are names, as the caller wrote them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,9 +48,9 @@ impl Operation {
         first.into_iter().chain(second).map(String::as_str)
     }
 
-    /// The leg of the ledger; its accounts must have been learned ([`HeldBooks::learn`]).
-    pub fn leg(&self, server: &Name, books: &HeldBooks) -> Result<Leg, ApiError> {
-        let number = |name: &str| number(server, books, name);
+    /// The leg of the ledger; its accounts must have been learned ([`HeldBooks::learn`](crate::state::HeldBooks::learn)).
+    pub fn leg(&self, server: &Name, numbers: &mut LockedNumbers<'_>) -> Result<Leg, ApiError> {
+        let mut number = |name: &str| number(server, numbers, name);
         Ok(match self {
             Self::Move { from, to, amount } => Leg::Move { from: number(from)?, to: number(to)?, amount: *amount },
             Self::Hold { account, amount, expires } => {
@@ -90,12 +90,12 @@ fn is_players(account: &str) -> bool {
 }
 
 /// The number of an account of this server. Another server's is not found, like one that does not exist.
-fn number(server: &Name, books: &HeldBooks, name: &str) -> Result<AccountId, ApiError> {
+fn number(server: &Name, numbers: &mut LockedNumbers<'_>, name: &str) -> Result<AccountId, ApiError> {
     let is_own = name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'));
     if !is_own {
         return Err(ErrorCode::NotFound.into());
     }
-    match books.accounts.number(name) {
+    match numbers.number(name) {
         Some(id) => Ok(id),
         // A name that cannot be one is the caller's mistake, not a missing account.
         None => match name.parse::<bankroll_ledger::AccountName>() {

@@ -46,7 +46,8 @@ pub(crate) async fn operate<B: DeserializeOwned>(
 /// Applies one operation and answers with what it did.
 async fn apply_one(gate: Gate, server: &Name, key: &str, operation: Operation) -> Result<Response, ApiError> {
     gate.books.learn(operation.accounts()).await?;
-    let request = request(server, key, vec![operation.leg(server, &gate.books)?]);
+    let leg = operation.leg(server, &mut gate.books.accounts.locked())?;
+    let request = request(server, key, vec![leg]);
     let spent = match admit(&gate, server, &operation) {
         Ok(spent) => spent,
         // A retry of what was applied gets its answer, whatever has changed since.

@@ -14,7 +14,7 @@ use super::transfers::server_asset;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, hold_id, time},
-    money::{AppliedBody, Operation, admit, applied, applied_response, request, settle_rejection},
+    money::{AppliedBody, Operation, Spent, admit, applied, applied_by, applied_response, request, settle_rejection},
     state::{Gate, HeldBooks},
 };
 
@@ -133,18 +133,28 @@ pub async fn batch(
 }
 
 type ParsedOperation = (String, Result<Operation, ApiError>);
+type BuiltOperation = (String, Result<(Operation, Request, Result<Spent, ApiError>), ApiError>);
+
+/// The request of each operation, and whether limits and pauses admit it.
+fn build(gate: &Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Vec<BuiltOperation> {
+    let mut numbers = gate.books.accounts.locked();
+    let mut ready = |key: &str, operation: Operation| {
+        let request = request(server, key, vec![operation.leg(server, &mut numbers)?]);
+        let spent = admit(gate, server, &operation);
+        Ok((operation, request, spent))
+    };
+    parsed
+        .into_iter()
+        .map(|(key, operation)| {
+            let built = operation.and_then(|operation| ready(&key, operation));
+            (key, built)
+        })
+        .collect()
+}
 
 /// All sound operations in one call to the ledger. A refused one has its place in the results only.
 async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Result<Vec<OperationResult>, ApiError> {
-    let mut built = Vec::with_capacity(parsed.len());
-    for (key, operation) in parsed {
-        let ready = operation.and_then(|operation| {
-            let request = request(server, &key, vec![operation.leg(server, &gate.books)?]);
-            let spent = admit(&gate, server, &operation);
-            Ok((operation, request, spent))
-        });
-        built.push((key, ready));
-    }
+    let built = build(&gate, server, parsed);
     // Retries of what was applied get their answers, whatever has changed since.
     let refused_keys = built.iter().filter_map(|(_, ready)| match ready {
         Ok((_, request, Err(_))) => Some(request.key.clone()),
@@ -178,13 +188,22 @@ async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Resu
         let admitted = sent.iter().filter_map(|(_, ready)| ready.as_ref().ok());
         admitted.for_each(|(_, spent)| spent.failed(&books, error));
     })?;
-    let (mut answers, mut results) = (answers.into_iter(), Vec::with_capacity(sent.len()));
+    let known: Vec<_> = {
+        let numbers = books.accounts.locked();
+        answers.iter().map(|answer| applied_by(&numbers, answer).ok().flatten()).collect()
+    };
+    let (mut answers, mut results) = (answers.into_iter().zip(known), Vec::with_capacity(sent.len()));
     for (key, ready) in sent {
         let result = match ready {
             Ok((operation, spent)) => {
-                let answer = answers.next().ok_or(ErrorCode::OutcomeUnknown)?;
+                let (answer, known) = answers.next().ok_or(ErrorCode::OutcomeUnknown)?;
                 spent.settle(&books, &answer);
-                result_of(&books, server, key, &operation, &answer).await
+                match known {
+                    Some(applied) => {
+                        OperationResult { key, applied: Some(applied), replayed: answer.replayed, error: None }
+                    }
+                    None => result_of(&books, server, key, &operation, &answer).await,
+                }
             }
             Err(error) => refused(key, &error, false),
         };

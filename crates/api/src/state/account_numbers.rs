@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bankroll_ledger::AccountId;
@@ -22,29 +22,40 @@ struct Generation {
     names: HashMap<AccountId, Arc<str>>,
 }
 
+/// The numbers and names while no other call changes them: for many look-ups at once.
+pub(crate) struct LockedNumbers<'a>(MutexGuard<'a, [Generation; 2]>);
+
 impl AccountNumbers {
     pub fn number(&self, name: &str) -> Option<AccountId> {
-        let mut generations = self.lock();
-        let [new, old] = &mut *generations;
-        if let Some(id) = new.numbers.get(name) {
-            return Some(*id);
-        }
-        let (name, id) = old.numbers.get_key_value(name).map(|(name, id)| (Arc::clone(name), *id))?;
-        insert(&mut generations, name, id);
-        Some(id)
+        self.locked().number(name)
     }
 
-    pub fn name(&self, id: AccountId) -> Option<Arc<str>> {
-        let generations = self.lock();
-        generations.iter().find_map(|generation| generation.names.get(&id)).cloned()
+    pub fn locked(&self) -> LockedNumbers<'_> {
+        LockedNumbers(self.lock())
     }
 
     pub fn insert(&self, name: &str, id: AccountId) {
         insert(&mut self.lock(), name.into(), id);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, [Generation; 2]> {
+    fn lock(&self) -> MutexGuard<'_, [Generation; 2]> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LockedNumbers<'_> {
+    pub fn number(&mut self, name: &str) -> Option<AccountId> {
+        let [new, old] = &mut *self.0;
+        if let Some(id) = new.numbers.get(name) {
+            return Some(*id);
+        }
+        let (name, id) = old.numbers.get_key_value(name).map(|(name, id)| (Arc::clone(name), *id))?;
+        insert(&mut self.0, name, id);
+        Some(id)
+    }
+
+    pub fn name(&self, id: AccountId) -> Option<Arc<str>> {
+        self.0.iter().find_map(|generation| generation.names.get(&id)).cloned()
     }
 }
 

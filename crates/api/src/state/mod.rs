@@ -30,7 +30,7 @@ use bankroll_spawns::Spawns;
 use bankroll_store::{Clock, Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
-pub(crate) use account_numbers::AccountNumbers;
+pub(crate) use account_numbers::{AccountNumbers, LockedNumbers};
 pub(crate) use changes::{Added, ChangeGate};
 pub(crate) use gate::Gate;
 pub(crate) use readers::Readers;
@@ -188,7 +188,10 @@ impl HeldBooks {
     /// Learns the numbers of accounts that are not known yet, with one read for all. Names that are malformed or of no
     /// account stay unknown.
     pub async fn learn<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ApiError> {
-        let unknown: Vec<&str> = names.filter(|name| self.accounts.number(name).is_none()).collect();
+        let unknown: Vec<&str> = {
+            let mut numbers = self.accounts.locked();
+            names.filter(|name| numbers.number(name).is_none()).collect()
+        };
         if unknown.is_empty() {
             return Ok(());
         }
@@ -221,7 +224,8 @@ impl HeldBooks {
 
     /// The name of an account, for an answer.
     pub async fn name_of(&self, id: AccountId) -> Result<Arc<str>, ApiError> {
-        if let Some(name) = self.accounts.name(id) {
+        let known = self.accounts.locked().name(id);
+        if let Some(name) = known {
             return Ok(name);
         }
         let account = self.readers.read(move |reader| reader.account(id)).await?;

@@ -40,7 +40,7 @@ fn transfers_over_http_are_measured_with_both_parts_of_their_cost_and_leave_noth
     let report = run(folder.path(), &["bench", "http", "--quick", "--json"]).json();
     let rows = report["rows"].as_array().unwrap();
     let shapes: Vec<_> = rows.iter().map(|row| row["shape"].as_str().unwrap()).collect();
-    assert_eq!(shapes, ["64x1", "32x100", "4x8000"]);
+    assert_eq!(shapes, ["64x1", "64x100", "4x8000"]);
     for row in rows {
         let fields: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(fields.len(), 6, "{row}");
