@@ -38,6 +38,9 @@ pub struct DepositAddressBody {
     pub address: String,
     /// Whether the address is the player's alone. Otherwise payments count by their sender: pay from a proven wallet.
     pub is_own: bool,
+    /// Whether coins at this address can be paid out as they are. Those at a player's own address are not spendable yet:
+    /// payouts wait (`waiting_funds`) until the operator has moved them to the hot wallet.
+    pub spendable: bool,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -131,7 +134,7 @@ async fn make_address(
     chain: &Name,
     player: &Name,
 ) -> Result<ServerAccount, ApiError> {
-    let start_block = (funds.settings().newest_block)(chain);
+    let start_block = funds.newest_block(chain.clone()).await?;
     let gate = funds.enter_to_change(call).await?;
     gate.session()?;
     let changes = gate.registry.add_player_address(server, player, start_block, gate.now)?;
@@ -157,6 +160,7 @@ fn address_body(account: &ServerAccount) -> DepositAddressBody {
         asset: account.asset.0,
         address: account.address.to_string(),
         is_own: account.player.is_some(),
+        spendable: account.player.is_none(),
     }
 }
 

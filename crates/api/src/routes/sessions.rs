@@ -113,10 +113,7 @@ pub async fn register(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
         let registry = books.registry.read().await;
         decide_registration(&registry, &terms, &context(0, funds.now()))?
     };
-    // It reads the books, so it may block.
-    let (newest_block, chain) = (std::sync::Arc::clone(&funds.settings().newest_block), first.server.chain);
-    let start_block = tokio::task::spawn_blocking(move || newest_block(&chain)).await;
-    let start_block = start_block.map_err(|_| ErrorCode::Unavailable)?;
+    let start_block = funds.newest_block(first.server.chain).await?;
     open_accounts(&*funds.books()?, Principal::System, first.accounts).await?;
     let gate = funds.enter_to_change(&call).await?;
     let decided = decide_registration(&gate.registry, &terms, &context(start_block, gate.now))?;

@@ -168,6 +168,13 @@ impl Funds {
         self.books().is_ok()
     }
 
+    /// The newest block of a chain, read off the runtime: it blocks.
+    pub(crate) async fn newest_block(&self, chain: Name) -> Result<u64, ApiError> {
+        let newest_block = Arc::clone(&self.settings().newest_block);
+        let read = tokio::task::spawn_blocking(move || newest_block(&chain)).await;
+        read.map_err(|_| ErrorCode::Unavailable.into())
+    }
+
     #[must_use]
     pub fn settings(&self) -> &FundsSettings {
         &self.inner.settings

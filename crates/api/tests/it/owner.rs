@@ -119,12 +119,13 @@ fn players_get_addresses_of_their_own_where_the_server_wants_it() {
     world.owner("PUT", "/v1/servers/hall/player-addresses", enabled(true));
     let alices = address_of("alice");
     assert_eq!(alices["address"], json!("0x70997970C51812dc3A010C7d01b50e0d17dc79C8"));
-    assert_eq!(alices["is_own"], json!(true));
+    assert_eq!((&alices["is_own"], &alices["spendable"]), (&json!(true), &json!(false)));
     assert_eq!(address_of("alice"), alices);
     assert_eq!(address_of("bob")["address"], json!("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"));
     world.owner("PUT", "/v1/servers/hall/player-addresses", enabled(false));
     assert_eq!(address_of("alice"), alices, "an address that was given out stays theirs");
-    assert_eq!(address_of("dev")["is_own"], json!(false));
+    let devs = address_of("dev");
+    assert_eq!((&devs["is_own"], &devs["spendable"]), (&json!(false), &json!(true)));
 }
 
 #[test]

@@ -136,6 +136,10 @@ impl World {
         add_owner(&ledger);
         let origin = SignInOrigin { domain: "play.example".into(), uri: "https://play.example".into() };
         let settings = FundsSettings {
+            // As a reader of books in Postgres: it panics on a thread of the service, where nothing may block.
+            newest_block: Arc::new(|_| {
+                tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { 7 })
+            }),
             approval: ApprovalPolicy { at_once: Amount::new(100) },
             spawns: Spawns::new(60_000_000),
             ..FundsSettings::new(AUDIENCE, CHAIN, SignInConfig { origins: vec![origin] })
