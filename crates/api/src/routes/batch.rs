@@ -117,12 +117,9 @@ pub async fn batch(
     let server = gate.game_server(&server)?;
     let BatchBody { operations } = call.body()?;
     if !(1..=OPERATIONS_MAX).contains(&operations.len()) {
-        let (code, given) = match operations.is_empty() {
-            true => (ErrorCode::BodyInvalid, "none"),
-            false => (ErrorCode::BodyTooLarge, "more"),
-        };
+        let given = if operations.is_empty() { "none" } else { "more" };
         let detail = format!("a batch has 1 to {OPERATIONS_MAX} operations; this one has {given}");
-        return Err(ApiError::with(code, detail));
+        return Err(ApiError::with(ErrorCode::BodyInvalid, detail));
     }
     let asset = server_asset(&gate, &server)?;
     let parsed = operations.into_iter().map(|one| one.parse(&server, asset)).collect::<Vec<_>>();

@@ -46,7 +46,7 @@ fn size_and_type_of_a_body_are_checked() {
     let operations: Vec<_> =
         (0..8_001).map(|key| json!({ "key": key.to_string(), "type": "pellets", "amount": "1" })).collect();
     let reply = send(&world, "/v1/servers/arena/batch", &json!({ "operations": operations }).to_string());
-    assert_eq!((reply.status, reply.code()), (413, "body_too_large"));
+    assert_eq!((reply.status, reply.code()), (400, "body_invalid"));
     let reply = send(&world, "/v1/servers/arena/batch", r#"{"operations": []}"#);
     assert_eq!((reply.status, reply.code()), (400, "body_invalid"), "nothing is not too much");
     let (token, body) = (world.token("arena"), Some(br#"{"amount": "1"}"#.to_vec()));
@@ -104,6 +104,7 @@ fn operations_beyond_the_most_of_a_batch_are_not_read() {
     let mut operations = vec![r#"{"key":"k","type":"pellets","amount":"0"}"#; 8_001];
     operations.push(wrong);
     let refused = batch(&operations);
-    assert_eq!((refused.status, refused.code()), (413, "body_too_large"), "{refused:?}");
+    assert_eq!((refused.status, refused.code()), (400, "body_invalid"), "{refused:?}");
+    assert_eq!(refused.body["detail"], "a batch has 1 to 8000 operations; this one has more");
     assert_eq!(batch(&[]).code(), "body_invalid");
 }
