@@ -59,7 +59,7 @@ error_codes! {
     BodyInvalid, "body_invalid", BAD_REQUEST, false, "The body has other fields than this operation takes",
         "A field is missing, unknown, or of another type. The detail names it. Amounts are strings, not numbers.";
     BodyTooLarge, "body_too_large", PAYLOAD_TOO_LARGE, false, "The body is too large",
-        "A body has at most 1 MiB, the body of a batch at most 8 MiB and 8,000 operations. Divide the batch.";
+        "A body has at most 1 MiB, the body of a batch at most 8 MiB. Divide the batch.";
     BodyTimeout, "body_timeout", REQUEST_TIMEOUT, true, "The body did not arrive in time",
         "The service waits a bounded time for the rest of a request. Nothing was changed; send it again.";
     MediaType, "media_type", UNSUPPORTED_MEDIA_TYPE, false, "The body must be application/json",
