@@ -198,5 +198,6 @@ impl Caller {
 fn soak() -> Option<(String, String)> {
     let seconds: u64 = std::env::var("BANKROLL_SOAK_SECONDS").ok()?.parse().unwrap();
     let seed = std::env::var("BANKROLL_TEST_SEED").unwrap_or_else(|_| "1".into());
-    Some((seed, (seconds / CALLERS).max(1).to_string()))
+    // In less time it would send too few requests to say anything.
+    Some((seed, (seconds / CALLERS).max(15).to_string()))
 }
