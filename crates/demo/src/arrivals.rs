@@ -1,7 +1,7 @@
 //! Players who come for the first time: the game server opens their accounts, and they sign in with their wallets.
 //!
-//! Each sign-in is a commit of its own, which other requests wait for. So players sign in when they first pay, a few at
-//! a time, and not all before the game.
+//! Each sign-in is a commit of its own. So players sign in when they first pay, a few at a time, and not all before the
+//! game.
 
 use std::{
     thread::{self, JoinHandle},
@@ -12,7 +12,7 @@ use bankroll_roles::flows::StopFlag;
 
 use super::{funds::GameClient, player_wallets::ArrivalQueue};
 
-/// How many players sign in at the same time. Sign-ins and ticks of the games take turns at the books.
+/// How many players sign in at the same time.
 const THREADS: usize = 16;
 const STEP: Duration = Duration::from_millis(50);
 

@@ -63,7 +63,8 @@ impl Gateway {
         }
     }
 
-    /// Answers one request; `place` is its connection's, which is busy once the whole request is there. Every answer has an id, the headers of safety, and a line in the log.
+    /// Answers one request; `place` is its connection's, which is busy once the whole request is there. Every answer has
+    /// an id, the headers of safety, and a line in the log.
     pub async fn answer(&self, peer: SocketAddr, place: &Connection, request: hyper::Request<Incoming>) -> Response {
         let start = Instant::now();
         let (mut parts, body) = request.into_parts();

@@ -85,8 +85,9 @@ pub async fn request(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
 
 /// Requests a payout of the developer's fees
 ///
-/// Signed by the developer's wallet (EIP-712 `Payout`). `request_id` decides what the same request is, not the
-/// `Idempotency-Key`.
+/// Signed by the developer's wallet (EIP-712 `Payout`). `request_id` decides what the same request is: with another body
+/// it is a mismatch, and with another `Idempotency-Key` it is still paid once. A key that was sent with another request
+/// is a mismatch.
 #[utoipa::path(post, path = "/v1/servers/{server}/developer/withdrawals", tag = "withdrawals",
     params(("server" = String, Path)), request_body = NewWithdrawalBody,
     responses((status = 200, body = RequestedBody)), security(("session" = [])))]

@@ -1,8 +1,9 @@
 //! Changes of the registry: decided from memory, committed by the ledger, then taken over into memory.
 //!
 //! The write guard is held from the decision to the commit, in a task of its own: a caller that goes away in between
-//! must not leave memory behind the journal. Every stranger can sign in, so a change that only adds rows holds no guard during
-//! its commit: money calls do not wait for strangers. Changes of the first kind wait for those that are on their way.
+//! must not leave memory behind the journal. Every stranger can sign in, so a change that only adds rows holds no guard
+//! during its commit: money calls do not wait for strangers. Changes of the first kind wait for those that are on their
+//! way.
 
 use std::sync::{Arc, atomic::Ordering};
 

@@ -5,10 +5,7 @@ use anyhow::{Context, bail, ensure};
 use bankroll_chains_simulated::SimulatedKey;
 use bankroll_nodes::RelayedResponse;
 use bankroll_orders::ChainId;
-use bankroll_registry::{SignInOrder, personal_digest, sign_in_text};
-use bankroll_roles::AuthKey;
-use bankroll_store::Clock;
-use bankroll_terminal::when;
+use bankroll_roles::{AuthKey, requests::signed_sign_in};
 use k256::ecdsa::SigningKey;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,14 +33,8 @@ impl GameClient {
         let issued = self.post_message("/v1/sign-in/nonce", b"{}")?;
         check(&issued, "a player gets no nonce")?;
         let IssuedNonce { nonce } = serde_json::from_slice(&issued.body).context("a nonce is missing")?;
-        let uri = self.session.sign_in_uri();
-        let domain = uri.split_once("://").map_or(uri, |(_, domain)| domain);
-        let issued_at = when::show(Clock::machine().now());
-        let (address, chain) = (wallet.address(), ChainId(CHAIN_ID));
-        let order = SignInOrder { domain, uri, wallet: address, chain, nonce: &nonce, issued_at: &issued_at };
-        let message = sign_in_text(&order).context("the domain of the service fits no sign-in message")?;
-        let signature = wallet.sign(&personal_digest(&message)).context("a wallet cannot sign")?;
-        let body = json!({ "message": message, "signature": signature.to_string() }).to_string();
+        let body = signed_sign_in(wallet, self.session.sign_in_uri(), ChainId(CHAIN_ID), &nonce);
+        let body = body.context("the domain of the service fits no sign-in message")?.to_string();
         let answer = self.post_message("/v1/sign-in", body.as_bytes())?;
         // The same message was sent before, and its answer was lost: the player is signed in.
         if problem_of(&answer).code == "nonce_used" {

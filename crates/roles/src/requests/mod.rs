@@ -25,4 +25,4 @@ pub use funds_client::{FundsCall, FundsCallError, FundsClient, FundsRefusal};
 pub use funds_messages::{RegistrationOrder, SessionSubject};
 pub use funds_way::FundsUrl;
 pub use known_server::KnownServer;
-pub use player_messages::PlayerPayout;
+pub use player_messages::{PlayerPayout, signed_sign_in};

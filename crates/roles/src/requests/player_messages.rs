@@ -2,7 +2,7 @@
 
 use bankroll_ledger::{AccountName, Amount, Name};
 use bankroll_orders::{
-    Address,
+    Address, ChainId,
     typed_data::{self, Payout, U256},
 };
 use bankroll_registry::{SignInOrder, personal_digest, sign_in_text};
@@ -11,6 +11,7 @@ use bankroll_terminal::when;
 use serde_json::{Value, json};
 
 use super::{FundsCall, FundsCallError, FundsClient};
+use crate::AuthKey;
 
 /// A payout of a player's own money, to be signed.
 #[derive(Clone, Debug)]
@@ -28,6 +29,17 @@ pub struct PlayerPayout {
     pub fee_cap: Amount,
 }
 
+/// The body of a sign-in (EIP-4361) with this nonce of the service; `None` if the origin or the nonce fits no message.
+#[must_use]
+pub fn signed_sign_in(key: &AuthKey, origin: &str, chain: ChainId, nonce: &str) -> Option<Value> {
+    let domain = origin.split_once("://").map_or(origin, |(_, domain)| domain);
+    let issued_at = when::show(Clock::machine().now());
+    let order = SignInOrder { domain, uri: origin, wallet: key.address(), chain, nonce, issued_at: &issued_at };
+    let message = sign_in_text(&order)?;
+    let signature = key.sign(&personal_digest(&message))?;
+    Some(json!({ "message": message, "signature": signature.to_string() }))
+}
+
 impl FundsClient {
     /// Signs in as a player (EIP-4361). `origin` is where the service says that players sign in: `https://play.example`.
     /// The answer has the token of a session.
@@ -37,13 +49,8 @@ impl FundsClient {
     pub fn sign_in(&self, origin: &str) -> Result<Value, FundsCallError> {
         let answer = self.send_message("/v1/sign-in/nonce", &json!({}))?;
         let nonce = answer["nonce"].as_str().ok_or(FundsCallError::NotJson)?;
-        let domain = origin.split_once("://").map_or(origin, |(_, domain)| domain);
-        let issued_at = when::show(Clock::machine().now());
-        let (wallet, chain) = (self.key.address(), self.chain);
-        let order = SignInOrder { domain, uri: origin, wallet, chain, nonce, issued_at: &issued_at };
-        let message = sign_in_text(&order).ok_or(FundsCallError::Unsigned)?;
-        let signature = self.key.sign(&personal_digest(&message)).ok_or(FundsCallError::Unsigned)?;
-        self.send_message("/v1/sign-in", &json!({ "message": message, "signature": signature.to_string() }))
+        let body = signed_sign_in(&self.key, origin, self.chain, nonce).ok_or(FundsCallError::Unsigned)?;
+        self.send_message("/v1/sign-in", &body)
     }
 
     /// Requests a payout of the player's own money, with their signature, in the session of `token`.
