@@ -24,6 +24,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-ledger", Tier::Pure),
     ("bankroll-deck", Tier::Pure),
     ("bankroll-orders", Tier::Pure),
+    ("bankroll-operators", Tier::Pure),
     ("bankroll-poker", Tier::Pure),
     // Bytes in, bytes out: no IO, no clock. Clients of chains reach it as they reach any node, in tests and in the demo.
     ("bankroll-chains-simulated", Tier::Pure),

@@ -7,7 +7,8 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use bankroll_ledger::{IdempotencyKey, Name, Namespace, Principal, Request, Scope, Time};
+use bankroll_ledger::{Event, Fact, IdempotencyKey, Name, Namespace, Principal, Request, Scope, Time};
+use bankroll_operators::Right;
 use bankroll_registry::{
     ChangeOrigin, Registry, RegistryChange, SessionClaims, change_request, player_request_fact, player_request_hash,
     recorded_change,
@@ -171,6 +172,36 @@ impl ChangeGate {
 
     pub fn owner(&self) -> Result<Name, ApiError> {
         gate::owner_of(self.session()?)
+    }
+
+    /// A person who runs the deployment and has this right.
+    pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
+        gate::operator_of(self.session()?, right)
+    }
+
+    /// Commits an act of one person that is not about the registry: its rows and events, and its entry in the audit
+    /// log. Answers whether the same request was committed before; its rows are written once.
+    pub async fn commit_act(
+        self,
+        call: &ApiCall,
+        right: Right,
+        facts: Vec<Fact>,
+        events: Vec<Event>,
+    ) -> Result<bool, ApiError> {
+        self.operator(right)?;
+        let author = self.owner_author(call)?;
+        if self.earlier(&author).await?.is_some() {
+            return Ok(true);
+        }
+        let mut request = author.request(&[], self.now)?;
+        request.facts.extend(facts);
+        request.events.extend(events);
+        let funds = self.funds.clone();
+        let commit = async move {
+            committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
+            Ok(false)
+        };
+        funds.finish(tokio::spawn(commit)).await
     }
 
     /// The owner as the author of a change, under the key of this request.

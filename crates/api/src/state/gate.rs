@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use bankroll_ledger::{Name, Time};
+use bankroll_operators::Right;
 use bankroll_orders::Address;
 use bankroll_registry::{Caller, Registry, SessionClaims, SessionId, SessionRefusal, as_developer};
 use tokio::sync::OwnedRwLockReadGuard;
@@ -121,6 +122,11 @@ impl Gate {
         owner_of(self.session()?)
     }
 
+    /// A person who runs the deployment and has this right.
+    pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
+        operator_of(self.session()?, right)
+    }
+
     fn find_server(&self, server: &str) -> Option<Name> {
         let name: Name = server.parse().ok()?;
         self.registry.server(&name).map(|entry| entry.name.clone())
@@ -133,4 +139,9 @@ pub(super) fn owner_of(session: &SessionClaims) -> Result<Name, ApiError> {
         // That there is a registry is no secret; what is in it is.
         _ => Err(ErrorCode::Forbidden.into()),
     }
+}
+
+/// The person of a session, if they have this right.
+pub(super) fn operator_of(session: &SessionClaims, _right: Right) -> Result<Name, ApiError> {
+    owner_of(session)
 }
