@@ -124,11 +124,21 @@ CREATE TABLE treasury_addresses (
   revision   INTEGER NOT NULL,
   PRIMARY KEY (chain, address)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE owner_keys (
-  address    TEXT PRIMARY KEY,
-  owner      TEXT NOT NULL,
-  revoked_at INTEGER,
-  created_at INTEGER NOT NULL,
+CREATE TABLE audit_log (
+  number       INTEGER PRIMARY KEY,
+  at           INTEGER NOT NULL,
+  author       TEXT NOT NULL,
+  request_key  TEXT,
+  request_hash BLOB,
+  entry        TEXT NOT NULL,
+  hash         BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_log_requests ON audit_log (author, request_key);
+CREATE TABLE player_freezes (
+  player     TEXT PRIMARY KEY,
+  frozen     INTEGER NOT NULL,
+  reason     TEXT NOT NULL,
+  changed_at INTEGER NOT NULL,
   revision   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE players (

@@ -134,12 +134,23 @@ CREATE TABLE treasury_addresses (
   revision   bigint NOT NULL,
   PRIMARY KEY (chain, address)
 );
--- Keys of the operator's people.
-CREATE TABLE owner_keys (
-  address    text PRIMARY KEY,
-  owner      text NOT NULL,
-  revoked_at bigint,
-  created_at bigint NOT NULL,
+-- What the people who run the deployment did, each entry hashed with the one before it. Who they are follows from it.
+CREATE TABLE audit_log (
+  number       bigint PRIMARY KEY, -- from 1, without gaps
+  at           bigint NOT NULL,
+  author       text NOT NULL,
+  request_key  text, -- of a signed request
+  request_hash bytea,
+  entry        text NOT NULL, -- the text that is hashed
+  hash         bytea NOT NULL
+);
+CREATE INDEX audit_log_requests ON audit_log (author, request_key);
+-- Players whom an operator has frozen: no spawn, no payout.
+CREATE TABLE player_freezes (
+  player     text PRIMARY KEY,
+  frozen     bigint NOT NULL, -- 0 or 1
+  reason     text NOT NULL,
+  changed_at bigint NOT NULL,
   revision   bigint NOT NULL
 );
 -- Players who have signed in, named by their first wallet; its proof is in player_wallets.

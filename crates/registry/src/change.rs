@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    CustodyKey, OwnerKey, PlayerWallet, RegisteredAsset, RegisteredChain, RegisteredPlayer, RegisteredServer,
-    RegisteredWallet, RevokedSession, ServerAccount, ServerKey, SignInProof, TreasuryAddress, UsedNonce,
+    CustodyKey, LoggedAct, PlayerFreeze, PlayerWallet, RegisteredAsset, RegisteredChain, RegisteredPlayer,
+    RegisteredServer, RegisteredWallet, RevokedSession, ServerAccount, ServerKey, SignInProof, TreasuryAddress,
+    UsedNonce,
     entry::{column, fact, new_row, shown},
 };
 
@@ -25,7 +26,9 @@ pub enum RegistryChange {
     ServerAccount(ServerAccount),
     ServerKey(ServerKey),
     Treasury(TreasuryAddress),
-    OwnerKey(OwnerKey),
+    /// An act of a person: an entry of the audit log.
+    Act(Box<LoggedAct>),
+    PlayerFreeze(PlayerFreeze),
     Player(RegisteredPlayer),
     PlayerWallet {
         wallet: PlayerWallet,
@@ -57,7 +60,8 @@ pub struct ChangeOrigin {
 pub struct TooManyChanges;
 
 /// The request that writes changes: no money, only facts and events. A decision without changes is recorded, too: its key
-/// must count, or the same message could have an effect later.
+/// must count, or the same message could have an effect later. An act of a person has the key of its entry in the audit
+/// log, so that each number is written once, and its author is in that entry.
 ///
 /// # Errors
 /// If they are too many for one request.
@@ -67,9 +71,13 @@ pub fn change_request(origin: &ChangeOrigin, changes: &[RegistryChange]) -> Resu
     if facts.len() > FACTS_MAX {
         return Err(TooManyChanges);
     }
+    let (key, principal) = match changes.first() {
+        Some(RegistryChange::Act(act)) => (act.key(), Principal::System),
+        _ => (origin.key.clone(), origin.principal.clone()),
+    };
     Ok(Request {
-        key: origin.key.clone(),
-        principal: origin.principal.clone(),
+        key,
+        principal,
         confirmation: None,
         action: Action::Legs(Vec::new()),
         references: References::default(),
@@ -96,10 +104,18 @@ fn listed(origin: &ChangeOrigin, changes: &[RegistryChange]) -> Option<Fact> {
 }
 
 impl RegistryChange {
-    /// Whether it belongs into the list of changes: everything but players, nonces and sessions.
+    /// Whether it belongs into the list of changes: everything but people, players, nonces and sessions.
     #[must_use]
     pub const fn is_configuration(&self) -> bool {
-        !matches!(self, Self::Player(_) | Self::PlayerWallet { .. } | Self::Nonce(_) | Self::RevokedSession(_))
+        !matches!(
+            self,
+            Self::Act(_)
+                | Self::PlayerFreeze(_)
+                | Self::Player(_)
+                | Self::PlayerWallet { .. }
+                | Self::Nonce(_)
+                | Self::RevokedSession(_)
+        )
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -112,7 +128,8 @@ impl RegistryChange {
             Self::ServerAccount(entry) => vec![fact(entry)],
             Self::ServerKey(entry) => vec![fact(entry)],
             Self::Treasury(entry) => vec![fact(entry)],
-            Self::OwnerKey(entry) => vec![fact(entry)],
+            Self::Act(act) => vec![act.fact()],
+            Self::PlayerFreeze(entry) => vec![fact(entry)],
             Self::Player(entry) => vec![fact(entry)],
             Self::PlayerWallet { wallet, proof } => vec![wallet.fact(proof)],
             Self::Nonce(nonce) => vec![nonce.fact()],

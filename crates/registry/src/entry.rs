@@ -60,6 +60,10 @@ pub enum RegistryError {
         #[source]
         bad: BadRow,
     },
+    #[error(transparent)]
+    Log(bankroll_operators::LogError),
+    #[error("the audit log ends at entry {entries}, and the journal does not")]
+    LogCutShort { entries: u64 },
 }
 
 pub(crate) fn column(name: &str, value: ColumnValue) -> Column {

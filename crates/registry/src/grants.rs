@@ -16,7 +16,12 @@ pub const REGISTRY_GRANTS: &[TableGrants] = &[
     read_by_flows("treasury_addresses"),
     of_books("custody_keys", ENTRY),
     of_books("server_keys", ENTRY),
-    of_books("owner_keys", ENTRY),
+    of_books("audit_log", ONCE),
+    // A frozen player is not paid.
+    TableGrants {
+        table: "player_freezes",
+        grants: &[role("books", &[Read, Insert, UpdateAny]), role("payouts", &[Read])],
+    },
     of_books("players", ENTRY),
     of_books("server_versions", ONCE),
     of_books("used_nonces", ONCE),

@@ -19,12 +19,14 @@
 //! | changing it | [`RegistryChange`], [`change_request`], [`ChainDraft`] and the other drafts |
 //! | registration, sessions by signature | [`decide_registration`], [`decide_session`] |
 //! | session tokens | [`SessionKeys`], [`Caller`] |
+//! | people who run the deployment | [`Registry::operators`], [`Registry::decide_act`], [`LoggedAct`] |
 //! | players | [`SignInMessage`], [`decide_sign_in`], [`decide_link`] |
 //! | conditions for other flows' requests | [`server_is_unchanged`], [`player_exclusion`] |
 //! | the tables | [`REGISTRY`], `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+mod audit_log;
 mod chain;
 mod change;
 mod configuration;
@@ -34,8 +36,8 @@ mod entry;
 mod grants;
 mod history;
 mod nonce;
-mod owner_key;
 mod player;
+mod player_freeze;
 mod player_request;
 mod random;
 mod refusal;
@@ -51,20 +53,21 @@ mod standing;
 mod treasury;
 mod wallet;
 
+pub use audit_log::{LoggedAct, RecordedAct, load_operators, log_page, recorded_act};
 pub use chain::{RegisteredAsset, RegisteredChain};
 pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
 pub use configuration::{ProvenWallets, count_changes};
 pub use custody::CustodyKey;
 pub use decisions::{
-    AssetDraft, ChainDraft, CustodyKeyDraft, RegistryDecision, ServerKeyDraft, ServerKeyUpdate, TreasuryDraft,
-    WalletDraft,
+    ActDecision, ActRefusal, AssetDraft, ChainDraft, ConfirmedProposal, CustodyKeyDraft, RegistryDecision,
+    ServerKeyDraft, ServerKeyUpdate, TreasuryDraft, WalletDraft,
 };
 pub use entry::RegistryError;
 pub use grants::REGISTRY_GRANTS;
 pub use history::{RecordedChange, recorded_change, recorded_changes, server_versions};
 pub use nonce::{NoncePurpose, NonceText, UsedNonce};
-pub use owner_key::OwnerKey;
 pub use player::{PlayerWallet, RegisteredPlayer, SignInProof, WalletEvidence};
+pub use player_freeze::PlayerFreeze;
 pub use player_request::{player_request_fact, player_request_hash};
 pub use random::{NoEntropy, random_bytes};
 pub use refusal::RegistryRefusal;

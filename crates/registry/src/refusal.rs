@@ -24,10 +24,6 @@ pub enum RegistryRefusal {
     ExclusionNotLater { until: Time },
     #[error("server {server} has no addresses for single players")]
     NoPlayerAddresses { server: Name },
-    #[error("the deployment has an owner already")]
-    OwnerExists,
-    #[error("it is the last key of an owner: add another first")]
-    LastOwnerKey,
 }
 
 impl RegistryRefusal {
@@ -43,8 +39,6 @@ impl RegistryRefusal {
             Self::RevokedKey { .. } => "revoked_key",
             Self::ExclusionNotLater { .. } => "exclusion_not_later",
             Self::NoPlayerAddresses { .. } => "no_player_addresses",
-            Self::OwnerExists => "owner_exists",
-            Self::LastOwnerKey => "last_owner_key",
         }
     }
 }

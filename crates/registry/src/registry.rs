@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bankroll_ledger::{AssetId, Name, Time};
+use bankroll_operators::Operators;
 use bankroll_orders::{Address, ChainId};
 use bankroll_store::{Migrations, Reader, columns::time};
 
 use crate::{
-    Caller, CustodyKey, KeyStanding, NoncePurpose, NonceText, OwnerKey, Pauses, PlayerWallet, RegisteredAsset,
+    Caller, CustodyKey, KeyStanding, NoncePurpose, NonceText, Pauses, PlayerFreeze, PlayerWallet, RegisteredAsset,
     RegisteredChain, RegisteredPlayer, RegisteredServer, RegisteredWallet, RegistryChange, RegistryError,
-    RevokedSession, ServerAccount, ServerKey, SessionId, TreasuryAddress, UsedNonce, entry::all,
+    RevokedSession, ServerAccount, ServerKey, SessionId, TreasuryAddress, UsedNonce, entry::all, load_operators,
 };
 
 /// The tables of this flow.
@@ -40,7 +41,8 @@ pub struct Registry {
     player_accounts: HashMap<(Name, Name), AccountKey>,
     server_keys: BTreeMap<Address, ServerKey>,
     treasury: BTreeMap<(Name, Address), TreasuryAddress>,
-    owner_keys: BTreeMap<Address, OwnerKey>,
+    operators: Operators,
+    freezes: BTreeMap<Name, PlayerFreeze>,
     players: HashMap<Name, RegisteredPlayer>,
     player_wallets: HashMap<Address, PlayerWallet>,
     /// The same, by player.
@@ -70,7 +72,8 @@ impl Registry {
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Asset(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::CustodyKey(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
-        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::OwnerKey(entry)));
+        all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::PlayerFreeze(entry)));
+        registry.operators = load_operators(reader)?;
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Player(entry)));
         for row in reader.rows("SELECT * FROM used_nonces WHERE expires_at > $1", vec![time(now)])? {
             let table = UsedNonce::TABLE;
@@ -117,7 +120,12 @@ impl Registry {
             RegistryChange::Treasury(entry) => {
                 self.treasury.insert((entry.chain.clone(), entry.address), entry);
             }
-            RegistryChange::OwnerKey(entry) => drop(self.owner_keys.insert(entry.address, entry)),
+            RegistryChange::Act(act) => {
+                let entered = self.operators.enter(&act.entry);
+                // It was decided from this very state, and memory changes only after a commit.
+                entered.expect("an act that was committed can be entered");
+            }
+            RegistryChange::PlayerFreeze(entry) => drop(self.freezes.insert(entry.player.clone(), entry)),
             RegistryChange::Player(entry) => drop(self.players.insert(entry.player.clone(), entry)),
             RegistryChange::PlayerWallet { wallet, .. } => self.put_player_wallet(wallet),
             RegistryChange::Nonce(nonce) => {
@@ -252,14 +260,25 @@ impl Registry {
         self.treasury.get(&(chain.clone(), address))
     }
 
-    /// The person whose key this is, unless it is revoked.
+    /// The people who run the deployment.
     #[must_use]
-    pub fn owner(&self, address: Address) -> Option<&Name> {
-        self.owner_keys.get(&address).filter(|key| key.revoked_at.is_none()).map(|key| &key.owner)
+    pub fn operators(&self) -> &Operators {
+        &self.operators
     }
 
-    pub fn owner_keys(&self) -> impl Iterator<Item = &OwnerKey> {
-        self.owner_keys.values()
+    /// What was last said about a freeze under this very name.
+    #[must_use]
+    pub fn player_freeze(&self, player: &Name) -> Option<&PlayerFreeze> {
+        self.freezes.get(player)
+    }
+
+    /// Why the owner of an account is frozen, if they are: under their own name, or any wallet that they have proved.
+    #[must_use]
+    pub fn frozen(&self, owner: &Name) -> Option<&str> {
+        let player = self.player_behind(owner);
+        let wallets = self.wallets_of(player).filter_map(|wallet| wallet.wallet.lower_hex().parse().ok());
+        let mut names = [owner.clone(), player.clone()].into_iter().chain(wallets);
+        names.find_map(|name| self.freezes.get(&name).filter(|entry| entry.frozen)).map(|entry| entry.reason.as_str())
     }
 
     #[must_use]
@@ -334,7 +353,9 @@ impl Registry {
                 .is_some_and(|key| key.server == *server && key.standing(now) == KeyStanding::Valid),
             Caller::Player(player) => self.player_wallet(opened_by).is_some_and(|wallet| wallet.player == *player),
             Caller::Developer(server, _) => self.server(server).is_some_and(|entry| entry.terms.developer == opened_by),
-            Caller::Owner(owner) => self.owner(opened_by) == Some(owner),
+            Caller::Operator(person) => {
+                self.operators.person_with(opened_by).is_some_and(|found| found.name == *person)
+            }
         }
     }
 }

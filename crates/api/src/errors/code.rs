@@ -137,6 +137,20 @@ error_codes! {
     PayoutAddressUnknown, "payout_address_unknown", FORBIDDEN, false, "The payout address is no hot wallet of the key's custody key",
         "A game server pays out of a hot wallet of its own custody key only. The owner adds wallets with `POST /v1/registry/wallets`.";
 
+    SignatureNeeded, "signature_needed", FORBIDDEN, false, "A person signs what they change",
+        "A session of a person reads. What a person changes carries their signature over this very request, because \
+         every node that relays a token could use it. Sign the request (`X-Bankroll-Signature`).";
+    ProposalEnded, "proposal_ended", CONFLICT, false, "The proposal is not open any more",
+        "It was carried out, rejected, or has expired. Propose again.";
+    ProposalOtherContent, "proposal_other_content", CONFLICT, false, "The proposal has another content",
+        "A confirmation repeats the whole content, so that the signature covers it. Read the proposal again.";
+    AlreadySigned, "already_signed", CONFLICT, false, "This person has signed the proposal already",
+        "A proposal needs the signatures of different people. A person counts once, whatever keys they have.";
+    CannotGrant, "cannot_grant", FORBIDDEN, false, "A person grants only rights that they have",
+        "The roles or rights of this request include a right that its author, or the person who confirms, does not have.";
+    LastOwner, "last_owner", CONFLICT, false, "A deployment keeps an owner who can act",
+        "It is the last key of the last owner. Add another owner or key first.";
+
     // What the caller may do.
     Forbidden, "forbidden", FORBIDDEN, false, "This kind of caller may not do this",
         "The caller can see the resource, and has no right to this operation.";

@@ -3,6 +3,8 @@
 //! "Nothing happened" and "it may have happened" are never confused: only [`SubmitFailure::Unknown`] is the second.
 
 use bankroll_ledger::{AccountNameError, AmountError, OpenRejection, Rejection};
+use bankroll_operators::OperatorRefusal;
+use bankroll_registry::ActRefusal;
 use bankroll_spawns::SpawnError;
 use bankroll_store::{StoreError, SubmitError, SubmitFailure, SubmitRefusal};
 use bankroll_withdrawals::{InvalidWithdrawal, ViewError};
@@ -111,6 +113,34 @@ impl From<AmountError> for ApiError {
 impl From<AccountNameError> for ApiError {
     fn from(error: AccountNameError) -> Self {
         Self::with(ErrorCode::AccountNameInvalid, error.to_string())
+    }
+}
+
+impl From<ActRefusal> for ApiError {
+    fn from(refusal: ActRefusal) -> Self {
+        let refusal = match refusal {
+            ActRefusal::Registry(refusal) => return refusal.into(),
+            ActRefusal::Operators(refusal) => refusal,
+        };
+        let code = match refusal {
+            OperatorRefusal::SignatureInvalid => ErrorCode::SignatureInvalid,
+            OperatorRefusal::SignatureExpired => ErrorCode::SignatureExpired,
+            OperatorRefusal::SignatureNeeded => ErrorCode::SignatureNeeded,
+            OperatorRefusal::OtherAudience { .. } => ErrorCode::AudienceWrong,
+            OperatorRefusal::UnknownKey | OperatorRefusal::NoRight { .. } => ErrorCode::Forbidden,
+            OperatorRefusal::CannotGrant { .. } => ErrorCode::CannotGrant,
+            OperatorRefusal::NotFound { .. } => ErrorCode::NotFound,
+            OperatorRefusal::Malformed { .. } => ErrorCode::BodyInvalid,
+            OperatorRefusal::ProposalEnded => ErrorCode::ProposalEnded,
+            OperatorRefusal::OtherContent => ErrorCode::ProposalOtherContent,
+            OperatorRefusal::AlreadySigned { .. } => ErrorCode::AlreadySigned,
+            OperatorRefusal::LastOwner => ErrorCode::LastOwner,
+            OperatorRefusal::AlreadyExists { .. }
+            | OperatorRefusal::NoChange { .. }
+            | OperatorRefusal::FirstOwnerExists => ErrorCode::Conflict,
+            OperatorRefusal::ActMismatch => ErrorCode::Internal,
+        };
+        Self::with(code, refusal.to_string())
     }
 }
 

@@ -10,7 +10,6 @@ mod documentation;
 mod exit_order;
 mod exits;
 mod holds;
-mod owner_keys;
 mod pages;
 mod payout_requests;
 mod players;
@@ -106,6 +105,4 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::changes))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
-        .routes(routes!(owner_keys::list, owner_keys::add))
-        .routes(routes!(owner_keys::revoke))
 }

@@ -1,6 +1,7 @@
 //! Records of the journal. Reversing one is an override: the ledger wants two people for it.
 
 use axum::{extract::State, response::Response};
+use bankroll_operators::Right;
 
 use super::holds::EmptyBody;
 use crate::{
@@ -22,7 +23,7 @@ pub async fn reverse(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     gate.reader_of(&server)?;
-    gate.owner()?;
+    gate.operator(Right::ReadMoney)?;
     call.key()?;
     let EmptyBody {} = call.body()?;
     record_seq(&record)?;

@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Name, Time};
+use bankroll_operators::Right;
 use bankroll_orders::Address;
 use bankroll_registry::{Registry, RegistryChange, RegistryDecision, RegistryRefusal, recorded_changes};
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ macro_rules! entries {
         #[utoipa::path(get, path = $path, responses(EntriesBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter(&call).await?;
-            gate.owner()?;
+            gate.operator(Right::ReadMoney)?;
             let entries = gate.registry.$list().map(shown).collect::<Result<_, _>>()?;
             applied_response(&EntriesBody { entries }, false)
         }
@@ -64,9 +65,9 @@ macro_rules! adding {
         #[utoipa::path(post, path = $path, request_body = $body, responses(ChangedBody), security(("session" = [])))]
         pub async fn $name(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
             let gate = funds.enter_to_change(&call).await?;
-            gate.owner()?;
+            gate.operator(Right::ChangeRegistry)?;
             let draft = call.body::<$body>()?.draft()?;
-            changed(gate, &call, |registry, _, now| registry.$add(&draft, now)).await
+            changed(gate, &call, Right::ChangeRegistry, |registry, _, now| registry.$add(&draft, now)).await
         }
     };
 }
@@ -100,7 +101,7 @@ adding!(
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    let author = gate.owner_author(&call)?;
+    let author = gate.operator_author(&call, Right::ChangeRegistry)?;
     let draft = call.body::<AssetBody>()?.draft()?;
     if let Some(changes) = gate.earlier(&author).await? {
         return answer(&changes, true);
@@ -126,10 +127,10 @@ pub async fn remove_treasury(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let chain: Name = chain.parse().map_err(|_| ErrorCode::NotFound)?;
     let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
-    changed(gate, &call, |registry, _, now| registry.remove_treasury(&chain, address, now)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, _, now| registry.remove_treasury(&chain, address, now)).await
 }
 
 /// Changes of the registry, the newest first (owner)
@@ -137,7 +138,7 @@ pub async fn remove_treasury(
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ReadMoney)?;
     let query: ChangesQuery = call.query()?;
     let before = query.before.map(|text| time(&text, ErrorCode::QueryInvalid)).transpose()?;
     let most = page_size(query.limit.as_deref())?;
@@ -153,13 +154,14 @@ pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     applied_response(&EntriesBody { entries }, false)
 }
 
-/// Decides a change of the owner, commits it and answers with what was written. A retry gets the first answer.
+/// Decides a change of a person with this right, commits it and answers with what was written. A retry gets the first answer.
 pub(super) async fn changed(
     gate: ChangeGate,
     call: &ApiCall,
+    right: Right,
     decide: impl FnOnce(&Registry, &Name, Time) -> RegistryDecision,
 ) -> Result<Response, ApiError> {
-    let author = gate.owner_author(call)?;
+    let author = gate.operator_author(call, right)?;
     if let Some(changes) = gate.earlier(&author).await? {
         return answer(&changes, true);
     }
@@ -205,9 +207,7 @@ impl From<RegistryRefusal> for ApiError {
             | RegistryRefusal::KeyMismatch { .. }
             | RegistryRefusal::RevokedKey { .. }
             | RegistryRefusal::ExclusionNotLater { .. }
-            | RegistryRefusal::NoPlayerAddresses { .. }
-            | RegistryRefusal::OwnerExists
-            | RegistryRefusal::LastOwnerKey => ErrorCode::Conflict,
+            | RegistryRefusal::NoPlayerAddresses { .. } => ErrorCode::Conflict,
         };
         if code == ErrorCode::NotFound { code.into() } else { Self::with(code, refusal.to_string()) }
     }

@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Amount, AssetId};
+use bankroll_operators::Right;
 use bankroll_orders::Address;
 use bankroll_registry::{KeyBounds, ServerKey, ServerKeyDraft, ServerKeyUpdate};
 use serde::{Deserialize, Deserializer};
@@ -60,7 +61,7 @@ pub struct ServerKeyUpdateBody {
     responses((status = 200, body = EntriesBody)), security(("session" = [])))]
 pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ReadMoney)?;
     let entries = gate.registry.server_keys().map(shown).collect::<Result<_, _>>()?;
     applied_response(&EntriesBody { entries }, false)
 }
@@ -70,9 +71,9 @@ pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     responses((status = 200, body = ChangedBody)), security(("session" = [])))]
 pub async fn add(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let draft = draft(call.body()?)?;
-    changed(gate, &call, |registry, _, now| registry.add_server_key(&draft, now)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, _, now| registry.add_server_key(&draft, now)).await
 }
 
 /// Revokes a key of a game server (owner)
@@ -86,9 +87,9 @@ pub async fn revoke(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
-    changed(gate, &call, |registry, _, now| registry.revoke_server_key(address, now)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, _, now| registry.revoke_server_key(address, now)).await
 }
 
 /// Changes the bounds, the limit or the end of a key of a game server (owner)
@@ -103,11 +104,11 @@ pub async fn update(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let address: Address = address.parse().map_err(|_| ErrorCode::NotFound)?;
     let known = gate.registry.server_key(address).ok_or(ErrorCode::NotFound)?;
     let update = updated(call.body()?, known)?;
-    changed(gate, &call, |registry, _, _| registry.update_server_key(address, &update)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, _, _| registry.update_server_key(address, &update)).await
 }
 
 fn updated(body: ServerKeyUpdateBody, known: &ServerKey) -> Result<ServerKeyUpdate, ApiError> {

@@ -2,6 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::Name;
+use bankroll_operators::Right;
 use bankroll_registry::{Pauses, RegisteredServer, Registry, ServerStatus, server_versions};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -94,7 +95,7 @@ pub struct VersionQuery {
     security(("session" = [])))]
 pub async fn list(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ReadMoney)?;
     applied_response(&ServerPage { servers: gate.registry.servers().map(shown).collect() }, false)
 }
 
@@ -146,11 +147,14 @@ pub async fn set_pauses(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::PauseServers)?;
     let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
     let PausesBody { deposits, spawns, withdrawals, disabled } = call.body()?;
     let pauses = Pauses { deposits, spawns, withdrawals, disabled };
-    changed(gate, &call, |registry, author, now| registry.set_pauses(&name, pauses, author.clone(), now)).await
+    changed(gate, &call, Right::PauseServers, |registry, author, now| {
+        registry.set_pauses(&name, pauses, author.clone(), now)
+    })
+    .await
 }
 
 /// Names another developer of a game server (owner)
@@ -165,11 +169,14 @@ pub async fn set_developer(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
     let DeveloperBody { developer } = call.body()?;
     let developer = address_of("developer", &developer)?;
-    changed(gate, &call, |registry, author, now| registry.set_developer(&name, developer, author.clone(), now)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, author, now| {
+        registry.set_developer(&name, developer, author.clone(), now)
+    })
+    .await
 }
 
 /// Sets the labels of a game server (owner)
@@ -182,10 +189,13 @@ pub async fn set_labels(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
     let LabelsBody { labels } = call.body()?;
-    changed(gate, &call, |registry, author, now| registry.set_labels(&name, &labels, author.clone(), now)).await
+    changed(gate, &call, Right::ChangeRegistry, |registry, author, now| {
+        registry.set_labels(&name, &labels, author.clone(), now)
+    })
+    .await
 }
 
 /// Gives each player of a game server a deposit address of their own, or stops it (owner)
@@ -201,12 +211,12 @@ pub async fn set_player_addresses(
     call: ApiCall,
 ) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
-    gate.owner()?;
+    gate.operator(Right::ChangeRegistry)?;
     let name: Name = server.parse().map_err(|_| ErrorCode::NotFound)?;
     let PlayerAddressesBody { enabled } = call.body()?;
     let decide =
         |registry: &Registry, author: &Name, now| registry.set_player_addresses(&name, enabled, author.clone(), now);
-    changed(gate, &call, decide).await
+    changed(gate, &call, Right::ChangeRegistry, decide).await
 }
 
 pub(super) fn shown(server: &RegisteredServer) -> ServerBody {

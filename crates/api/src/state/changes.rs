@@ -8,16 +8,16 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use bankroll_ledger::{Event, Fact, IdempotencyKey, Name, Namespace, Principal, Request, Scope, Time};
-use bankroll_operators::Right;
+use bankroll_operators::{AuthorName, NewProgramKey, Proof, Right};
 use bankroll_registry::{
-    ChangeOrigin, Registry, RegistryChange, SessionClaims, change_request, player_request_fact, player_request_hash,
-    recorded_change,
+    ActDecision, ActRefusal, Caller, ChangeOrigin, LoggedAct, Registry, RegistryChange, SessionClaims, change_request,
+    player_request_fact, player_request_hash, recorded_act, recorded_change,
 };
 use bankroll_store::{Answer, SubmitFailure};
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedRwLockWriteGuard;
 
-use super::{Funds, HeldBooks, gate};
+use super::{Funds, HeldBooks, gate, signature};
 use crate::{ApiError, ErrorCode, input::ApiCall};
 
 /// How often expired nonces and sessions are dropped from memory: once a minute, in microseconds.
@@ -44,6 +44,8 @@ pub(crate) struct ChangeAuthor {
     pub request_hash: [u8; 32],
     /// The player who changes something about themselves, and their key: written as a row, for their retries.
     pub player: Option<(Name, String)>,
+    /// The act of a person that this change is, with its entry of the audit log first.
+    pub act: Vec<RegistryChange>,
 }
 
 /// What a caller gets after a change that only added rows.
@@ -123,7 +125,7 @@ impl Funds {
     pub(crate) fn system_author(call: &ApiCall, scope: Scope, key: String, by: &str) -> Result<ChangeAuthor, ApiError> {
         let by = by.parse().map_err(|_| ErrorCode::Internal)?;
         let request_hash = request_hash(call);
-        Ok(ChangeAuthor { principal: Principal::System, scope, key, by, request_hash, player: None })
+        Ok(ChangeAuthor { principal: Principal::System, scope, key, by, request_hash, player: None, act: Vec::new() })
     }
 
     /// A player as the author of a change about themselves, under the key of this request.
@@ -170,13 +172,24 @@ impl ChangeGate {
         self.session.as_ref().ok_or_else(|| ErrorCode::Unauthenticated.into())
     }
 
-    pub fn owner(&self) -> Result<Name, ApiError> {
-        gate::owner_of(self.session()?)
-    }
-
     /// A person who runs the deployment and has this right.
     pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
-        gate::operator_of(self.session()?, right)
+        gate::operator_of(self.session()?, &self.registry, right)
+    }
+
+    /// Decides what the person of this request asks for, by their signature over it. `right` is for an operation with
+    /// effects of its own, `new_key` for a new key of a program.
+    pub fn decide_act(
+        &self,
+        call: &ApiCall,
+        right: Option<Right>,
+        new_key: Option<&NewProgramKey>,
+    ) -> Result<ActDecision, ApiError> {
+        let Caller::Operator(person) = &self.session()?.caller else { return Err(ErrorCode::Forbidden.into()) };
+        let request = signature::signed_request(call, self.funds.settings())?;
+        let act = request.act(person, self.now, right, new_key).map_err(ActRefusal::from)?;
+        let proof = Proof::Signed(Box::new(request));
+        Ok(self.registry.decide_act(AuthorName::Person(person.clone()), act, proof, self.now)?)
     }
 
     /// Commits an act of one person that is not about the registry: its rows and events, and its entry in the audit
@@ -188,34 +201,41 @@ impl ChangeGate {
         facts: Vec<Fact>,
         events: Vec<Event>,
     ) -> Result<bool, ApiError> {
-        self.operator(right)?;
-        let author = self.owner_author(call)?;
-        if self.earlier(&author).await?.is_some() {
+        let author = self.operator_author(call, right)?;
+        if self.earlier_act(call).await?.is_some() {
             return Ok(true);
         }
-        let mut request = author.request(&[], self.now)?;
-        request.facts.extend(facts);
-        request.events.extend(events);
         let funds = self.funds.clone();
-        let commit = async move {
-            committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
-            Ok(false)
-        };
-        funds.finish(tokio::spawn(commit)).await
+        funds.finish(tokio::spawn(self.commit_now(author, Vec::new(), (facts, events)))).await?;
+        Ok(false)
     }
 
-    /// The owner as the author of a change, under the key of this request.
-    pub fn owner_author(&self, call: &ApiCall) -> Result<ChangeAuthor, ApiError> {
-        let owner = self.owner()?;
-        let key = format!("admin/{owner}/key/{}", call.key()?);
-        let by = format!("owner:{owner}").parse().map_err(|_| ErrorCode::Internal)?;
+    /// What this person asked for under the key of this request before. With another body it is a mismatch.
+    pub async fn earlier_act(&self, call: &ApiCall) -> Result<Option<LoggedAct>, ApiError> {
+        let Caller::Operator(person) = self.session()?.caller.clone() else { return Ok(None) };
+        let key = call.key()?.to_owned();
+        let found = self.books.readers.read(move |reader| recorded_act(reader, &person, &key)).await?;
+        match found {
+            Some(found) if found.request_hash == request_hash(call) => Ok(Some(found.act)),
+            Some(_) => Err(ErrorCode::IdempotencyMismatch.into()),
+            None => Ok(None),
+        }
+    }
+
+    /// A person as the author of a change, under the key of this request, by their signature over it.
+    pub fn operator_author(&self, call: &ApiCall, right: Right) -> Result<ChangeAuthor, ApiError> {
+        let person = self.operator(right)?;
+        let key = format!("admin/{person}/key/{}", call.key()?);
+        let by = format!("operator:{person}").parse().map_err(|_| ErrorCode::Internal)?;
+        let act = self.decide_act(call, Some(right), None)?.changes;
         Ok(ChangeAuthor {
-            principal: Principal::Admin(owner),
+            principal: Principal::Admin(person),
             scope: Scope::House,
             key,
             by,
             request_hash: request_hash(call),
             player: None,
+            act,
         })
     }
 
@@ -238,18 +258,22 @@ impl ChangeGate {
         changes: Vec<RegistryChange>,
     ) -> Result<Vec<RegistryChange>, ApiError> {
         let funds = self.funds.clone();
-        funds.finish(tokio::spawn(self.commit_now(author, changes))).await
+        funds.finish(tokio::spawn(self.commit_now(author, changes, Default::default()))).await
     }
 
     async fn commit_now(
         mut self,
-        author: ChangeAuthor,
+        mut author: ChangeAuthor,
         changes: Vec<RegistryChange>,
+        (facts, events): (Vec<Fact>, Vec<Event>),
     ) -> Result<Vec<RegistryChange>, ApiError> {
-        let request = author.request(&changes, self.now)?;
+        let all: Vec<RegistryChange> = author.act.drain(..).chain(changes).collect();
+        let mut request = author.request(&all, self.now)?;
+        request.facts.extend(facts);
+        request.events.extend(events);
         committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
-        self.registry.apply(&changes);
-        Ok(changes)
+        self.registry.apply(&all);
+        Ok(all)
     }
 }
 

@@ -84,7 +84,7 @@ impl Gate {
         match &self.session()?.caller {
             Caller::GameServer(own) if own.as_str() == server => Ok(own.clone()),
             // They can read it, so there is nothing to hide.
-            Caller::Owner(_) if self.find_server(server).is_some() => Err(ErrorCode::Forbidden.into()),
+            Caller::Operator(_) if self.find_server(server).is_some() => Err(ErrorCode::Forbidden.into()),
             _ => Err(ErrorCode::NotFound.into()),
         }
     }
@@ -93,7 +93,7 @@ impl Gate {
     pub fn reader_of(&self, server: &str) -> Result<Name, ApiError> {
         match &self.session()?.caller {
             Caller::GameServer(own) if own.as_str() == server => Ok(own.clone()),
-            Caller::Owner(_) => self.find_server(server).ok_or_else(|| ErrorCode::NotFound.into()),
+            Caller::Operator(_) => self.find_server(server).ok_or_else(|| ErrorCode::NotFound.into()),
             _ => Err(ErrorCode::NotFound.into()),
         }
     }
@@ -104,7 +104,7 @@ impl Gate {
         let server = self.find_server(server).ok_or(ErrorCode::NotFound)?;
         match as_developer(&self.registry, session, &server) {
             Some(Caller::Developer(server, wallet)) => Ok((server, wallet)),
-            _ if matches!(session.caller, Caller::Owner(_)) => Err(ErrorCode::Forbidden.into()),
+            _ if matches!(session.caller, Caller::Operator(_)) => Err(ErrorCode::Forbidden.into()),
             _ => Err(ErrorCode::NotFound.into()),
         }
     }
@@ -117,14 +117,9 @@ impl Gate {
         }
     }
 
-    /// The owner of the deployment.
-    pub fn owner(&self) -> Result<Name, ApiError> {
-        owner_of(self.session()?)
-    }
-
     /// A person who runs the deployment and has this right.
     pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
-        operator_of(self.session()?, right)
+        operator_of(self.session()?, &self.registry, right)
     }
 
     fn find_server(&self, server: &str) -> Option<Name> {
@@ -133,15 +128,13 @@ impl Gate {
     }
 }
 
-pub(super) fn owner_of(session: &SessionClaims) -> Result<Name, ApiError> {
+/// The person of a session, if they have this right now.
+pub(super) fn operator_of(session: &SessionClaims, registry: &Registry, right: Right) -> Result<Name, ApiError> {
     match &session.caller {
-        Caller::Owner(owner) => Ok(owner.clone()),
+        Caller::Operator(person) if registry.operators().person(person).is_some_and(|found| found.may(right)) => {
+            Ok(person.clone())
+        }
         // That there is a registry is no secret; what is in it is.
         _ => Err(ErrorCode::Forbidden.into()),
     }
-}
-
-/// The person of a session, if they have this right.
-pub(super) fn operator_of(session: &SessionClaims, _right: Right) -> Result<Name, ApiError> {
-    owner_of(session)
 }

@@ -246,7 +246,9 @@ impl From<RegistryError> for ApiError {
     fn from(error: RegistryError) -> Self {
         match error {
             RegistryError::Store(error) => error.into(),
-            RegistryError::Row { .. } => ErrorCode::BooksDamaged.into(),
+            RegistryError::Row { .. } | RegistryError::Log(_) | RegistryError::LogCutShort { .. } => {
+                ErrorCode::BooksDamaged.into()
+            }
         }
     }
 }

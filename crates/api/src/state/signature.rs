@@ -4,6 +4,7 @@
 //! repeat the same request, and a change has an idempotency key, so the copy gets the answer of the original.
 
 use bankroll_ledger::Time;
+use bankroll_operators::SignedRequest;
 use bankroll_orders::{
     Address,
     typed_data::{self, ApiRequest, B256, WalletSignature},
@@ -14,9 +15,11 @@ use sha3::{Digest, Keccak256};
 use super::FundsSettings;
 use crate::{
     ApiError, ErrorCode,
-    input::{ApiCall, show_time},
+    input::{ApiCall, CallProof, show_time},
 };
 
+/// The most bytes of a body that the audit log keeps: with its own effects it must fit into one record.
+const SIGNED_BODY_MAX: usize = 6 << 10;
 /// How far ahead a signed request may expire, in seconds.
 const AHEAD_MAX: u64 = 300;
 
@@ -64,10 +67,32 @@ pub(super) fn verify(
     Ok((caller, address))
 }
 
+/// The request as its author signed it, for the audit log. A token is not enough: a node that relays it sees it.
+pub(super) fn signed_request(call: &ApiCall, settings: &FundsSettings) -> Result<SignedRequest, ApiError> {
+    let CallProof::Signature { signature, address, expires } = &call.proof else {
+        return Err(ErrorCode::SignatureNeeded.into());
+    };
+    let body = std::str::from_utf8(call.raw_body()).map_err(|_| ErrorCode::BodyInvalid)?;
+    if body.len() > SIGNED_BODY_MAX {
+        return Err(ErrorCode::BodyTooLarge.into());
+    }
+    Ok(SignedRequest {
+        method: call.method.to_string(),
+        path: call.path.clone(),
+        audience: settings.audience.clone(),
+        chain_id: settings.chain_id.0,
+        idempotency_key: call.key()?.to_owned(),
+        body: body.to_owned(),
+        expires: *expires,
+        address: address.parse().map_err(|_| ErrorCode::SignatureMalformed)?,
+        signature: signature.clone(),
+    })
+}
+
 /// For whom an address may speak.
 fn caller_of(registry: &Registry, address: Address, now: Time) -> Option<Caller> {
-    if let Some(owner) = registry.owner(address) {
-        return Some(Caller::Owner(owner.clone()));
+    if let Some(person) = registry.operators().person_with(address) {
+        return Some(Caller::Operator(person.name.clone()));
     }
     if let Some(key) = registry.server_key(address) {
         let is_valid = key.standing(now) == KeyStanding::Valid && registry.server(&key.server).is_some();

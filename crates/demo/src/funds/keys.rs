@@ -22,11 +22,11 @@ impl ArenaKeys {
         let [owner, server] = [OWNER_KEY_FILE, SERVER_KEY_FILE].map(|name| read_or_create(&folder.join(name)));
         let (owner, server) = (owner?, server?);
         let registry = Registry::load(reader, Clock::machine().now())?;
-        if registry.owner_keys().next().is_none() {
+        if registry.operators().entries() == 0 {
             record_owner(ledger, owner.address()).context("cannot record the owner of the demo")?;
         } else {
             ensure!(
-                registry.owner(owner.address()).is_some(),
+                registry.operators().person_with(owner.address()).is_some(),
                 "{OWNER_KEY_FILE} in the demo's folder is not the key of the owner of these books; \
                  start over with --fresh or an empty database"
             );

@@ -3,6 +3,7 @@
 //! The drafts are what callers send. A decision checks a draft against everything that is registered; the ledger's
 //! guards check the same again when the changes are written.
 
+mod acts;
 mod assets;
 mod custody;
 mod players;
@@ -10,6 +11,7 @@ mod server_keys;
 mod servers;
 mod treasury;
 
+pub use acts::{ActDecision, ActRefusal, ConfirmedProposal};
 pub use assets::{AssetDraft, ChainDraft};
 pub use custody::{CustodyKeyDraft, WalletDraft};
 pub use server_keys::{ServerKeyDraft, ServerKeyUpdate};

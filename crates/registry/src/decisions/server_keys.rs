@@ -52,6 +52,9 @@ impl Registry {
             return Err(exists("server key", &draft.address));
         }
         self.check_no_players(draft.address)?;
+        if self.operators().people().any(|person| person.keys.contains_key(&draft.address)) {
+            return Err(RegistryRefusal::Malformed { field: "address", why: "it is the key of a person" });
+        }
         self.chain(&draft.chain).ok_or_else(|| missing("chain", &draft.chain))?;
         let asset = self.asset(draft.asset).ok_or_else(|| missing("asset", &draft.asset))?;
         if asset.chain != draft.chain {

@@ -1,4 +1,4 @@
-//! Opening a session by signature: a game server renews its own, an owner opens one.
+//! Opening a session by signature: a game server renews its own, a person opens one.
 
 use bankroll_ledger::Time;
 use bankroll_orders::{Address, ChainId, typed_data::OpenSession};
@@ -9,9 +9,9 @@ use crate::{Caller, KeyStanding, NoncePurpose, NonceText, Registry, RegistryChan
 /// What was signed: the fields of the typed message `OpenSession`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionTerms {
-    /// `server` or `owner`.
+    /// `server` or `operator`.
     pub role: String,
-    /// The server's or the owner's name.
+    /// The server's or the person's name.
     pub subject: String,
     pub audience: String,
     pub nonce: [u8; 32],
@@ -40,7 +40,7 @@ pub struct SessionOpening {
     pub changes: Vec<RegistryChange>,
 }
 
-/// Decides whether the signer may open a session. A game server signs for the chain of its key, an owner for
+/// Decides whether the signer may open a session. A game server signs for the chain of its key, a person for
 /// `owner_chain`, the deployment's own.
 ///
 /// # Errors
@@ -74,15 +74,15 @@ pub fn decide_session(
             chain.ok_or_else(|| RegistrationRefusal::WrongChain { expected: key.chain.clone() })?;
             Caller::GameServer(subject)
         }
-        "owner" => match registry.owner_keys().find(|key| key.address == signer && key.owner == subject) {
+        "operator" => match registry.operators().person(&subject).filter(|person| person.keys.contains_key(&signer)) {
             None => return Err(RegistrationRefusal::UnknownKey { signer }),
-            Some(key) if key.revoked_at.is_some() => return Err(RegistrationRefusal::RevokedKey),
+            Some(person) if !person.acts_with(signer) => return Err(RegistrationRefusal::RevokedKey),
             Some(_) if chain_id != owner_chain => {
                 let expected = format!("eip155:{}", owner_chain.0).parse();
                 let expected = expected.map_err(|_| RegistrationRefusal::Malformed { field: "chain_id" })?;
                 return Err(RegistrationRefusal::WrongChain { expected });
             }
-            Some(_) => Caller::Owner(subject),
+            Some(_) => Caller::Operator(subject),
         },
         _ => return Err(RegistrationRefusal::Malformed { field: "role" }),
     };

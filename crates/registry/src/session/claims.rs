@@ -22,8 +22,8 @@ pub enum Caller {
     Player(Name),
     /// The developer of a server, with the wallet that the server names.
     Developer(Name, Name),
-    /// An operator, by the key that `bankroll init` made.
-    Owner(Name),
+    /// A person who runs the deployment. Their session reads; what they change they sign.
+    Operator(Name),
 }
 
 /// A session's own name: `ses_` and 32 hexadecimal digits.

@@ -82,7 +82,7 @@ pub(super) fn encode_claims(secret: u32, claims: &SessionClaims) -> Vec<u8> {
         Caller::GameServer(server) => (1, [Some(server), None]),
         Caller::Player(player) => (2, [Some(player), None]),
         Caller::Developer(server, wallet) => (3, [Some(server), Some(wallet)]),
-        Caller::Owner(owner) => (4, [Some(owner), None]),
+        Caller::Operator(person) => (4, [Some(person), None]),
     };
     let mut bytes = Vec::with_capacity(TOKEN_BYTES_MAX);
     bytes.extend(secret.to_be_bytes());
@@ -118,7 +118,7 @@ pub(super) fn decode_claims(body: &[u8]) -> Option<SessionClaims> {
         1 => Caller::GameServer(first),
         2 => Caller::Player(first),
         3 => Caller::Developer(first, take_name(&mut rest)?),
-        4 => Caller::Owner(first),
+        4 => Caller::Operator(first),
         _ => return None,
     };
     rest.is_empty().then_some(SessionClaims { id, caller, opened_by, issued_at, expires_at })

@@ -85,7 +85,7 @@ fn known_wallet<'a>(
     let is_ours = registry.wallets().any(|wallet| wallet.address == proven.wallet)
         || registry.custody_keys().any(|key| key.address == proven.wallet)
         || registry.server_key(proven.wallet).is_some()
-        || registry.owner_keys().any(|key| key.address == proven.wallet)
+        || registry.operators().people().any(|person| person.keys.contains_key(&proven.wallet))
         || registry.treasury_addresses().any(|entry| entry.address == proven.wallet && entry.removed_at.is_none());
     if is_ours {
         return Err(SignInRefusal::OperatorsWallet);

@@ -7,7 +7,7 @@ use anyhow::Context;
 use bankroll_deposits::{CreditError, PlayerStanding, Servers, crediting};
 use bankroll_ledger::{Name, Principal, Time};
 use bankroll_registry::{RegistryError, player_exclusion};
-use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows};
+use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows, columns::BadRow};
 use bankroll_withdrawals::settlement;
 
 use super::{
@@ -62,6 +62,8 @@ fn standing_of(reader: &Reader, player: &Name, now: Time) -> Result<PlayerStandi
     let found = player_exclusion(reader, player, now).map_err(|error| match error {
         RegistryError::Store(error) => CreditError::from(error),
         RegistryError::Row { bad, .. } => bad.into(),
+        // The audit log is not read here.
+        RegistryError::Log(_) | RegistryError::LogCutShort { .. } => BadRow { column: "entry" }.into(),
     })?;
     Ok(found.map_or_else(PlayerStanding::default, |(is_excluded, fact)| PlayerStanding {
         is_excluded,
