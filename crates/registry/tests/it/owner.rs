@@ -96,7 +96,7 @@ fn the_list_of_changes_says_who_changed_what_and_a_retry_finds_its_own() {
     let key = IdempotencyKey { namespace: Namespace::Registry, scope: Scope::House, text: listed[0].key.clone() };
     assert_eq!(recorded_change(&world.reader(), &key).unwrap().as_ref(), Some(&listed[0]));
     let before = recorded_changes(&world.reader(), Some((listed[1].at, &listed[1].key)), 10).unwrap();
-    assert_eq!(before.len(), 2);
+    assert_eq!(before.len(), 1, "the first owner is in the audit log");
 }
 
 #[test]
