@@ -19,10 +19,12 @@
 //! | publishing | [`publish`], [`HeadSigner`] |
 //! | the log, and consistency between two of its heads | [`views`] |
 //! | receipts with the names of accounts | [`receipts`] |
+//! | comparing the log and the tree with the journal | [`audit`] |
 //! | the tables | [`HEADS`], `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod audit;
 mod error;
 mod form;
 mod grants;
