@@ -35,6 +35,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-chains*", Tier::Infra),
     ("bankroll-terminal", Tier::Infra),
     ("bankroll-registry", Tier::Flow),
+    ("bankroll-heads", Tier::Flow),
     ("bankroll-notify", Tier::Flow),
     ("bankroll-deposits", Tier::Flow),
     ("bankroll-spawns", Tier::Flow),

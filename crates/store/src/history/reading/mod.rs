@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `view` | a snapshot of the books: the places of terms, from runs and tail |
 //! | `batches` | finds the batch of a place or a time |
+//! | `openings` | batches with their heads, and the record that opened an account: what proofs are made from |
 //! | `balance`, `statement` | the balance of an account at a time, and its changes line by line |
 //! | `keys` | finds the record of an idempotency key |
 //! | `search`, `timeline` | everything about a key, a wallet or a reference, and linked records |
@@ -19,6 +20,7 @@ mod batches;
 mod check;
 mod cursor;
 mod keys;
+mod openings;
 mod search;
 mod statement;
 mod timeline;
