@@ -36,6 +36,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-terminal", Tier::Infra),
     ("bankroll-registry", Tier::Flow),
     ("bankroll-notify", Tier::Flow),
+    ("bankroll-alerts", Tier::Flow),
     ("bankroll-deposits", Tier::Flow),
     ("bankroll-spawns", Tier::Flow),
     ("bankroll-withdrawals", Tier::Flow),
