@@ -37,6 +37,7 @@ const TIERS: &[(&str, Tier)] = &[
     ("bankroll-registry", Tier::Flow),
     ("bankroll-heads", Tier::Flow),
     ("bankroll-notify", Tier::Flow),
+    ("bankroll-alerts", Tier::Flow),
     ("bankroll-deposits", Tier::Flow),
     ("bankroll-spawns", Tier::Flow),
     ("bankroll-withdrawals", Tier::Flow),
