@@ -199,6 +199,7 @@ impl ChangeGate {
         let funds = self.funds.clone();
         let commit = async move {
             committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
+            self.books.rights_changed();
             Ok(false)
         };
         funds.finish(tokio::spawn(commit)).await
@@ -249,6 +250,7 @@ impl ChangeGate {
         let request = author.request(&changes, self.now)?;
         committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
         self.registry.apply(&changes);
+        self.books.rights_changed();
         Ok(changes)
     }
 }
