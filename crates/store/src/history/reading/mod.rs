@@ -12,12 +12,14 @@
 //! | `keys` | finds the record of an idempotency key |
 //! | `search`, `timeline` | everything about a key, a wallet or a reference, and linked records |
 //! | `check` | compares the indexes with the journal |
+//! | `events` | announcements with their times, page by page |
 //! | `cursor` | where the next page begins |
 
 mod balance;
 mod batches;
 mod check;
 mod cursor;
+mod events;
 mod keys;
 mod search;
 mod statement;
@@ -30,6 +32,7 @@ pub use balance::BalanceAt;
 pub use check::IndexReport;
 pub(in crate::history) use check::{EntrySum, differs};
 pub use cursor::Cursor;
+pub use events::{EventEntry, EventPosition};
 pub use keys::KeyQuery;
 pub use search::{SearchQuery, SearchSubject};
 pub use statement::{Direction, StatementChange, StatementLine, StatementQuery};
