@@ -19,8 +19,8 @@ pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event
 pub(crate) const NEXT: HeaderName = HeaderName::from_static("x-bankroll-next");
 /// There if the page ended because it was full.
 pub(crate) const MORE: HeaderName = HeaderName::from_static("x-bankroll-more");
-/// When the proof of the caller ends, in seconds since 1970.
-pub(crate) const EXPIRES: HeaderName = HeaderName::from_static("x-bankroll-proof-expires");
+/// For how many seconds the proof of the caller lasts: not a time, because two machines have two clocks.
+pub(crate) const LASTS: HeaderName = HeaderName::from_static("x-bankroll-proof-lasts");
 /// Whose page it is.
 pub(crate) const CALLER: HeaderName = HeaderName::from_static("x-bankroll-caller");
 

@@ -1,10 +1,6 @@
 //! One stream: it waits until there is something for it, asks with the caller's own proof, and passes the frames on.
 
-use std::{
-    convert::Infallible,
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -31,6 +27,9 @@ const REST: Duration = Duration::from_millis(100);
 /// After failures of the books: doubled each time.
 const FAILURE_REST: Duration = Duration::from_millis(250);
 const FAILURE_DOUBLINGS_MAX: u32 = 4;
+/// No proof lasts for longer than a month, in seconds.
+const PROOF_MAX: u64 = 31 * 86_400;
+const EARLY: Duration = Duration::from_secs(1);
 
 pub(super) struct EventStream {
     streams: Arc<Streams>,
@@ -88,15 +87,12 @@ impl Position {
     /// `None` if the headers are not those of a page.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let number = |name: &HeaderName| headers.get(name)?.to_str().ok()?.parse::<u64>().ok();
-        let seconds_left = |at: u64| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-            // One more: a proof that is asked about too early is still valid.
-            Duration::from_secs(at.saturating_sub(now).saturating_add(1))
-        };
         Some(Self {
             next: number(&events_page::NEXT)?,
             has_more: headers.contains_key(&events_page::MORE),
-            expires_at: number(&events_page::EXPIRES).map(|at| Instant::now() + seconds_left(at)),
+            // One more: a proof that is asked about too early is still valid.
+            expires_at: number(&events_page::LASTS)
+                .map(|seconds| Instant::now() + Duration::from_secs(seconds.min(PROOF_MAX)) + EARLY),
         })
     }
 }
