@@ -5,7 +5,7 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand,
+    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, head,
     help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search, serve, servers, signer,
     statement, transfer, withdrawals,
 };
@@ -17,7 +17,7 @@ Exit codes:
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
   3  not found: no ledger, no such account, nothing found by search or explain
-  4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
+  4  the books are unsound: they diverge from the journal; or a hand, receipt or head does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -104,6 +104,8 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Prove that a record is in the journal, and check such a proof offline
     Receipt(receipt::ReceiptArgs),
+    /// Show a signed head of the journal, and check that it continues one you kept
+    Head(head::HeadArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
     /// Let the books go on without lost records, and record who accepted that

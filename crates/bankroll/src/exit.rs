@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
+use bankroll_heads::{HeadRefusal, HeadsError};
 use bankroll_nodes::AuthorityError;
 use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::FundsCallError};
 use bankroll_signer::cli::SignerExitCode;
@@ -26,7 +27,7 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             400 | 413 | 415 => Exit::Usage,
             _ => Exit::Failed,
         })
-    } else if cause.is::<HeadMissing>() {
+    } else if cause.is::<HeadMissing>() || cause.is::<HeadRefusal>() || is_unsound_log(cause) {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
@@ -46,4 +47,11 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             error => error.is_unsound().then_some(Exit::Unsound),
         }
     }
+}
+
+/// Whether the public log of heads, or the tree over them, is not what the journal gives.
+fn is_unsound_log(cause: &(dyn Error + 'static)) -> bool {
+    use HeadsError::{ChainBroken, HeadGone, NodeMissing, Row, TreeDiffers};
+    let found = cause.downcast_ref();
+    matches!(found, Some(HeadGone { .. } | TreeDiffers { .. } | ChainBroken { .. } | NodeMissing { .. } | Row(_)))
 }

@@ -18,9 +18,11 @@ mod explain;
 mod export;
 mod funds_call;
 mod hand;
+mod head;
 mod help_layout;
 mod init;
 mod journal;
+mod kept_head;
 mod keys;
 mod location;
 mod migrate_books;
@@ -81,6 +83,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),
         Command::Receipt(args) => receipt::run(&args, json),
+        Command::Head(args) => head::run(&args, json),
         Command::Audit(args) => audit::command(&args, json),
         Command::AcceptLoss(args) => accept_loss::run(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),

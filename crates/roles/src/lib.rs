@@ -33,6 +33,6 @@ pub mod requests;
 mod scrub_file;
 pub mod serve;
 
-pub use auth_key::{AuthKey, AuthKeyError, OWNER_KEY_FILE};
+pub use auth_key::{AuthKey, AuthKeyError, HEAD_KEY_FILE, OWNER_KEY_FILE};
 pub use log::{LogLevel, NodeLog};
 pub use scrub_file::{SCRUB_FILE, ScrubRecord};

@@ -185,6 +185,8 @@ error_codes! {
         "The owner has paused this for the server. The key is free: the same request may succeed later.";
     Conflict, "conflict", CONFLICT, false, "The resource has changed in the meantime",
         "Another request changed the resource first. Read it again, and decide anew with a new key.";
+    HeadNotPublished, "head_not_published", CONFLICT, true, "No published head covers this record yet",
+        "A head of the journal is published about once a second while a node holds the books. Ask again.";
     CustodyShort, "custody_short", CONFLICT, true, "The wallet holds too little in the books",
         "The books wait for the chain. The same request may succeed later.";
     DebtAccountMissing, "debt_account_missing", CONFLICT, true, "The owner of the money has no debt account yet",

@@ -12,10 +12,12 @@ mod event_tail;
 mod events;
 mod exit_order;
 mod exits;
+mod heads;
 mod holds;
 mod pages;
 mod payout_requests;
 mod players;
+mod receipts;
 mod records;
 mod registry;
 mod registry_bodies;
@@ -59,6 +61,11 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(sessions::close))
         .routes(routes!(sign_in::nonce))
         .routes(routes!(sign_in::sign_in))
+        .routes(routes!(heads::list))
+        .routes(routes!(heads::latest))
+        .routes(routes!(heads::consistency))
+        .routes(routes!(heads::show))
+        .routes(routes!(receipts::show))
         .routes(routes!(servers::list))
         .routes(routes!(servers::show))
         .routes(routes!(servers::versions))

@@ -8,6 +8,7 @@ mod error_pages;
 mod exits;
 mod front;
 mod front_rates;
+mod heads;
 mod idempotency;
 mod limits;
 mod matrix;

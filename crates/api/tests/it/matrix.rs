@@ -30,6 +30,12 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("POST",   "/v1/sessions",                                    "{}",        [400, 400, 400, 400, 400, 400]),
     ("POST",   "/v1/sign-in/nonce",                               "",          [200, 200, 200, 200, 200, 200]),
     ("POST",   "/v1/sign-in",                                     "{}",        [400, 400, 400, 400, 400, 400]),
+    ("GET",    "/v1/heads",                                       "",          [200, 200, 200, 200, 200, 200]),
+    ("GET",    "/v1/heads/latest",                                "",          [200, 200, 200, 200, 200, 200]),
+    ("GET",    "/v1/heads/consistency",                           "",          [200, 200, 200, 200, 200, 200]),
+    ("GET",    "/v1/heads/{batch}",                               "",          [200, 200, 200, 200, 200, 200]),
+    // Those whose accounts the record touches, and operators.
+    ("GET",    "/v1/receipts/{record}",                           "",          [401, 200, 404, 200, 404, 200]),
     // The game server; the owner reads.
     ("GET",    "/v1/servers/{server}",                            "",          [401, 200, 404, 404, 404, 200]),
     ("GET",    "/v1/servers/{server}/versions",                   "",          [401, 200, 404, 404, 404, 200]),
@@ -108,6 +114,8 @@ struct Resources {
     record: String,
     spawn: String,
     withdrawal: String,
+    /// The batch of a published head.
+    batch: u64,
 }
 
 impl Resources {
@@ -130,6 +138,11 @@ impl Resources {
             record: held["record"].as_str().unwrap().to_owned(),
             spawn,
             withdrawal: exit["withdrawal"].as_str().unwrap().to_owned(),
+            batch: if template.contains("/heads") || template.contains("/receipts") {
+                crate::heads::publish(world).batch
+            } else {
+                0
+            },
         }
     }
 
@@ -142,11 +155,13 @@ impl Resources {
             .replace("{wallet}", &player("alice"))
             .replace("{spawn}", &self.spawn)
             .replace("{exit}", "known")
+            .replace("{batch}", &self.batch.to_string())
             .replace("{id}", &self.withdrawal)
             .replace("{deposit}", DEPOSIT)
             .replace("{chain}", "eip155:1337")
             .replace("{address}", &address(spare_of(template)).to_string());
         match template {
+            "/v1/heads/consistency" => format!("{path}?from={0}&to={0}", self.batch),
             "/v1/me/deposit-address" => path + "?server=arena",
             "/v1/me/history" => format!("{path}?account={}", funds_of("arena", "alice").replace('/', "%2F")),
             _ => path,
@@ -270,6 +285,7 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 record: "rec_9999999".into(),
                 spawn: format!("spn_{}", "0".repeat(32)),
                 withdrawal: format!("wd-{}", "0".repeat(32)),
+                batch: 9_999_999,
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");

@@ -129,7 +129,7 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START * 1_000_000));
-        let migrations = vec![REGISTRY, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
+        let migrations = vec![REGISTRY, bankroll_heads::HEADS, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
         let ledger = Ledger::create(options).unwrap();
@@ -201,6 +201,11 @@ impl World {
 
     pub fn seconds(&self) -> u64 {
         self.clock.load(Ordering::SeqCst) / 1_000_000
+    }
+
+    /// The last record of the journal.
+    pub fn ledger_head(&self) -> u64 {
+        bankroll_store::Reader::open(self.ledger.location()).unwrap().head().unwrap().seq.0
     }
 
     pub fn number(&self) -> u64 {

@@ -5,6 +5,7 @@ mod chain;
 mod checks;
 mod database_user;
 mod folder_state;
+mod head_key;
 mod interrupted;
 mod newest_head;
 mod scrub;

@@ -7,6 +7,7 @@ use std::{
     str::FromStr,
 };
 
+use bankroll_orders::ChainId;
 use bankroll_store::{HEAD_FILE, LedgerOptions, Location};
 use bankroll_terminal::{NotFound, UsageError, plain};
 use figment::{
@@ -23,8 +24,8 @@ use super::{
     problems::{self, ConfigError},
 };
 use crate::{
-    SCRUB_FILE,
-    flows::{FlowSetup, without_keys},
+    HEAD_KEY_FILE, SCRUB_FILE,
+    flows::{FlowSetup, HeadSettings, without_keys},
 };
 
 const FOLDER_KEY: &str = "books.folder";
@@ -94,6 +95,12 @@ impl LoadedConfig {
     /// Where a node records when it last re-read all books.
     pub fn scrub_file(&self) -> PathBuf {
         self.own_file(SCRUB_FILE)
+    }
+
+    /// How this node publishes heads of the journal.
+    pub fn head_settings(&self) -> HeadSettings {
+        let (key_file, audience) = (self.own_file(HEAD_KEY_FILE), self.config.api.audience.clone());
+        HeadSettings { key_file, audience, chain: ChainId(self.config.chain.id) }
     }
 
     /// A file of this node: with the books in their folder, or in its own folder if they are in a database.

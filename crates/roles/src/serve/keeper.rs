@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     config::LoadedConfig,
-    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
+    flows::{FlowSetup, FlowThreads, HeadSettings, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -42,6 +42,8 @@ pub struct LeaseKeeper<'a> {
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
     pub flows: Option<HolderFlows>,
+    /// How heads of the journal are published while the ledger is held.
+    pub heads: HeadSettings,
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
@@ -187,6 +189,8 @@ impl LeaseKeeper<'_> {
             return Err(error);
         }
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
+        let mut flows = flows.unwrap_or_default();
+        flows.publish_heads(&self.heads, ledger, self.log);
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
@@ -199,7 +203,7 @@ impl LeaseKeeper<'_> {
         self.handler.release();
         self.api.release();
         scrubber.stop();
-        flows.into_iter().for_each(FlowThreads::stop);
+        flows.stop();
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {

@@ -156,6 +156,7 @@ impl ServeNode {
             log: &self.log,
             stop: &self.stop,
             flows,
+            heads: self.loaded.head_settings(),
             commands: None,
             scrub,
             api,
