@@ -79,8 +79,6 @@ pub struct DeliveryRound {
     pub attempts: Vec<DeliveryAttempt>,
     /// Whether there is more to do at once.
     pub is_busy: bool,
-    /// Endpoints that were given up since the round before, with the reason.
-    pub stopped: Vec<(EndpointId, &'static str)>,
 }
 
 impl DeliveryWorker {
@@ -107,7 +105,10 @@ impl DeliveryWorker {
 
     fn plan_all(&mut self, now: Time) -> Result<DeliveryRound, NotifyError> {
         let mut round = DeliveryRound::default();
-        if !self.hold_lease(now)? {
+        let mut enabled = endpoints(self.rows.reader())?;
+        enabled.retain(WebhookEndpoint::is_enabled);
+        // Without endpoints nothing is written, not even a lease.
+        if enabled.is_empty() || !self.hold_lease(now)? {
             self.forget();
             return Ok(round);
         }
@@ -115,8 +116,6 @@ impl DeliveryWorker {
         let newest = self.rows.reader().newest_event()?;
         let mut progress = rows::progress(&self.rows)?;
         let requested = rows::newest_requests(&self.rows)?;
-        let mut enabled = endpoints(self.rows.reader())?;
-        enabled.retain(WebhookEndpoint::is_enabled);
         // If there are not enough places, those who have waited longest come first.
         enabled.sort_by_key(|endpoint| self.work.get(&endpoint.id).map_or(0, |work| work.served));
         self.rounds = self.rounds.saturating_add(1);
@@ -157,6 +156,13 @@ impl DeliveryWorker {
             self.rows.write(statements)?;
         }
         Ok(stopped)
+    }
+
+    /// An attempt that was not made: it is still due.
+    pub fn abandon(&mut self, attempt: &DeliveryAttempt) {
+        let work = self.work.entry(attempt.endpoint.clone()).or_default();
+        work.in_flight.remove(&attempt.position);
+        work.idle = None;
     }
 
     /// The attempts in flight at an orderly end are abandoned: the next worker makes them again.
