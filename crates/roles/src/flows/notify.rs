@@ -97,7 +97,9 @@ impl DeliveryLoop<'_> {
             return Ok(LoopRound::Busy);
         }
         if worker.in_flight().all == 0 {
-            return Ok(LoopRound::Idle);
+            return Ok(round.skipped.first().map_or(LoopRound::Idle, |(endpoint, bad)| {
+                LoopRound::Waits(format!("webhook endpoint {endpoint} gets no events: {bad}"))
+            }));
         }
         match self.next_report(stop) {
             Some(report) => self.record(worker, vec![report]).map(|()| LoopRound::Busy),
