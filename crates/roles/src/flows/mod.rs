@@ -9,6 +9,7 @@
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `heads` | `books` | publishes signed heads of the journal |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `notify` | `notify` | delivers events to webhooks; `books` disables endpoints that were given up |
 //! | `probe` | | asks once whether chain, indexer and signer work |
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
@@ -22,6 +23,7 @@ mod booking;
 mod deposit_log;
 mod heads;
 mod indexer;
+mod notify;
 mod pace;
 mod payouts;
 mod probe;
@@ -30,8 +32,8 @@ mod setup;
 mod threads;
 
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
-use bankroll_notify::{NOTIFY, NOTIFY_GRANTS};
 use bankroll_heads::{HEADS, HEADS_GRANTS};
+use bankroll_notify::{NOTIFY, NOTIFY_GRANTS};
 use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
 use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
 use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
@@ -40,6 +42,7 @@ use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 pub use bankroll_store::RowsLocation;
 pub use booking::prepare_books;
 pub use heads::HeadSettings;
+pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
@@ -55,8 +58,17 @@ pub fn migrations() -> Vec<Migrations> {
 
 /// What each role may do with each table on Postgres.
 pub fn grants() -> Vec<TableGrants> {
-    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, HEADS_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS, NOTIFY_GRANTS]
-        .concat()
+    [
+        BOOKS_GRANTS,
+        INBOX_GRANTS,
+        REGISTRY_GRANTS,
+        HEADS_GRANTS,
+        DEPOSITS_GRANTS,
+        SPAWNS_GRANTS,
+        WITHDRAWALS_GRANTS,
+        NOTIFY_GRANTS,
+    ]
+    .concat()
 }
 
 #[cfg(test)]

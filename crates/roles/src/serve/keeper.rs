@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     config::LoadedConfig,
-    flows::{FlowSetup, FlowThreads, HeadSettings, RowsLocation, StopFlag, prepare_books},
+    flows::{FlowSetup, FlowThreads, HeadSettings, NotifySetup, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -44,6 +44,8 @@ pub struct LeaseKeeper<'a> {
     pub flows: Option<HolderFlows>,
     /// How heads of the journal are published while the ledger is held.
     pub heads: HeadSettings,
+    /// Deliveries to webhooks, if this process makes them; the holder disables endpoints that were given up in any case.
+    pub deliveries: Option<NotifySetup>,
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
@@ -188,9 +190,12 @@ impl LeaseKeeper<'_> {
             ledger.clone().close();
             return Err(error);
         }
-        let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
-        let mut flows = flows.unwrap_or_default();
+        let mut flows = self.flows.as_ref().map_or_else(FlowThreads::default, |flows| flows.start(ledger, self.log));
         flows.publish_heads(&self.heads, ledger, self.log);
+        flows.announce(ledger, self.log);
+        if let Some(setup) = &self.deliveries {
+            flows.deliver(setup, &RowsLocation::Writer(ledger.clone()), self.log);
+        }
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
