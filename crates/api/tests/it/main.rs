@@ -5,6 +5,8 @@
 mod credits;
 mod document;
 mod error_pages;
+mod event_streams;
+mod events;
 mod exits;
 mod front;
 mod front_rates;

@@ -73,6 +73,8 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("GET",    "/v1/me/withdrawals",                              "",          [401, 403, 403, 200, 200, 403]),
     ("POST",   "/v1/me/withdrawals",                              "{}",        [401, 403, 403, 400, 400, 403]),
     ("GET",    "/v1/me/withdrawals/{id}",                         "",          [401, 403, 403, 200, 404, 403]),
+    // Events: each caller sees their own.
+    ("GET",    "/v1/events",                                      "",          [401, 200, 200, 200, 200, 200]),
     // The owner. A body without fields is wrong for the one who may.
     ("GET",    "/v1/servers",                                     "",          [401, 403, 403, 403, 403, 200]),
     ("PUT",    "/v1/servers/{server}/pauses",                     "pauses",    [401, 403, 403, 403, 403, 200]),

@@ -129,7 +129,7 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START * 1_000_000));
-        let migrations = vec![REGISTRY, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
+        let migrations = vec![REGISTRY, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS, bankroll_notify::NOTIFY];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
         let ledger = Ledger::create(options).unwrap();
