@@ -10,7 +10,7 @@ use bankroll_store::{
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::{NewSecret, SecretId, TypeFilter};
+use crate::{NewSecret, PublicEvent, SecretId, TypeFilter};
 
 pub(crate) const ENDPOINTS_TABLE: &str = "webhook_endpoints";
 const ID_DIGITS: usize = 32;
@@ -132,6 +132,13 @@ impl WebhookEndpoint {
     #[must_use]
     pub const fn is_enabled(&self) -> bool {
         self.disabled.is_none()
+    }
+
+    /// Whether an event is for this endpoint: its type, and its server if the endpoint is a server's.
+    #[must_use]
+    pub fn wants(&self, event: &PublicEvent) -> bool {
+        let is_ours = self.server.as_ref().is_none_or(|server| event.server.as_deref() == Some(server.as_str()));
+        is_ours && self.types.accepts(&event.kind)
     }
 
     /// The change to another URL or other types.

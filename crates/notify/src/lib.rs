@@ -30,22 +30,42 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+mod attempt;
+mod client;
 mod delivery_log;
 mod endpoint;
 mod endpoint_rows;
 mod error;
 mod event;
+mod event_pages;
 mod grants;
+pub mod plan;
+mod progress;
+mod resolver;
+pub mod schedule;
 mod secret;
+mod signature;
+mod stopped;
+mod target;
 mod type_filter;
 mod webhook_request;
+mod worker;
+mod worker_rows;
 
+pub use attempt::DeliveryAttempt;
+pub use client::{ClientLimits, WebhookClient};
 pub use delivery_log::{DeliveryFilter, DeliveryState, DeliveryView, deliveries};
 pub use endpoint::{DisabledEndpoint, EndpointChange, EndpointId, NewEndpoint, WebhookEndpoint};
 pub use endpoint_rows::{endpoint, endpoints};
 pub use error::NotifyError;
 pub use event::{EVENT_VERSION, PublicEvent, event_id, parse_event_id, sequence_of};
 pub use grants::{NOTIFY, NOTIFY_GRANTS};
+pub use resolver::{HostResolver, TargetError};
+pub use schedule::{AttemptOutcome, Jitter};
 pub use secret::{NewSecret, SECRET_OVERLAP, SecretId, WebhookSecret, secrets_of};
+pub use signature::signatures;
+pub use stopped::{StopError, announce_stopped, given_up};
+pub use target::{TargetHost, TargetPolicy, TargetRefusal, WebhookTarget};
 pub use type_filter::{BadTypeFilter, TypeFilter};
 pub use webhook_request::{ResendRange, WebhookRequest, WebhookRequestKind, next_request_number};
+pub use worker::{DeliveryRound, DeliveryWorker, WAITING_MAX, WorkerSettings};

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     SCRUB_FILE,
-    flows::{FlowSetup, without_keys},
+    flows::{FlowSetup, NotifySetup, without_keys},
 };
 
 const FOLDER_KEY: &str = "books.folder";
@@ -123,6 +123,11 @@ impl LoadedConfig {
         let Config { chain, server, node, .. } = &self.config;
         // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
+    }
+
+    /// The settings of deliveries to webhooks.
+    pub fn notify(&self) -> NotifySetup {
+        self.config.notify.setup(&self.config.node)
     }
 
     /// The value of a key as it is written in TOML, and where it comes from.

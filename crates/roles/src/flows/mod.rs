@@ -8,6 +8,7 @@
 //! | `deposit_log` | | what the log says about a deposit |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `notify` | `notify` | delivers events to webhooks; `books` disables endpoints that were given up |
 //! | `probe` | | asks once whether chain, indexer and signer work |
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
@@ -20,6 +21,7 @@
 mod booking;
 mod deposit_log;
 mod indexer;
+mod notify;
 mod pace;
 mod payouts;
 mod probe;
@@ -36,6 +38,7 @@ use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
 pub use bankroll_store::RowsLocation;
 pub use booking::prepare_books;
+pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     config::LoadedConfig,
-    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
+    flows::{FlowSetup, FlowThreads, NotifySetup, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -42,6 +42,8 @@ pub struct LeaseKeeper<'a> {
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
     pub flows: Option<HolderFlows>,
+    /// Deliveries to webhooks, if this process makes them; the holder disables endpoints that were given up in any case.
+    pub deliveries: Option<NotifySetup>,
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
@@ -186,7 +188,11 @@ impl LeaseKeeper<'_> {
             ledger.clone().close();
             return Err(error);
         }
-        let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
+        let mut flows = self.flows.as_ref().map_or_else(FlowThreads::default, |flows| flows.start(ledger, self.log));
+        flows.announce(ledger, self.log);
+        if let Some(setup) = &self.deliveries {
+            flows.deliver(setup, &RowsLocation::Writer(ledger.clone()), self.log);
+        }
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
@@ -199,7 +205,7 @@ impl LeaseKeeper<'_> {
         self.handler.release();
         self.api.release();
         scrubber.stop();
-        flows.into_iter().for_each(FlowThreads::stop);
+        flows.stop();
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {

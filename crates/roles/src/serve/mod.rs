@@ -12,6 +12,8 @@
 //! database a node without the role `books` watches who holds the ledger, so that it knows where to forward; a node with
 //! that role stands by until the lease is free.
 //!
+//! The role `notify` delivers events to webhooks, with a chain and without.
+//!
 //! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
 //! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
 //! retried.
@@ -156,6 +158,7 @@ impl ServeNode {
             log: &self.log,
             stop: &self.stop,
             flows,
+            deliveries: alone.then(|| self.loaded.notify()),
             commands: None,
             scrub,
             api,
@@ -174,6 +177,9 @@ impl ServeNode {
             if roles.has(NodeRole::Payouts) {
                 running.pay(setup, &rows, &self.log);
             }
+        }
+        if roles.has(NodeRole::Notify) {
+            running.deliver(&self.loaded.notify(), &rows, &self.log);
         }
         // The role `books` notes heads itself, in the same file; and a role without a flow cannot read the journal.
         let reads = [NodeRole::Indexer, NodeRole::Payouts, NodeRole::Reconciler].iter().any(|role| roles.has(*role));
