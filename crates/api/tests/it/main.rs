@@ -19,4 +19,5 @@ mod sessions;
 mod spawns;
 mod strict_input;
 mod wallets;
+mod webhooks;
 mod world;

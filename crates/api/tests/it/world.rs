@@ -140,6 +140,10 @@ impl World {
             newest_block: Arc::new(|_| {
                 tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { 7 })
             }),
+            check_webhook_url: Arc::new(|url| {
+                let checked = bankroll_notify::TargetPolicy::default().check_url(url);
+                checked.map(drop).map_err(|refusal| refusal.to_string())
+            }),
             approval: ApprovalPolicy { at_once: Amount::new(100) },
             spawns: Spawns::new(60_000_000),
             ..FundsSettings::new(AUDIENCE, CHAIN, SignInConfig { origins: vec![origin] })

@@ -52,13 +52,14 @@ pub(super) async fn create(funds: Funds, call: ApiCall, at: WebhookPath) -> Resu
 }
 
 pub(super) async fn update(funds: Funds, call: ApiCall, at: WebhookPath) -> Result<Response, ApiError> {
-    let body: WebhookUpdateBody = call.body()?;
-    let url = body.url.map(|url| checked_url(&funds, url)).transpose()?;
-    let types = body.types.map(|types| checked_types(&types)).transpose()?;
-    let change = |endpoint: &WebhookEndpoint, _| {
-        endpoint.change(url.unwrap_or_else(|| endpoint.url.clone()), types.unwrap_or_else(|| endpoint.types.clone()))
-    };
-    changed(&funds, &call, &at, change).await
+    let (gate, manager, endpoint) = entered(&funds, &call, &at).await?;
+    let WebhookUpdateBody { url, types } = call.body()?;
+    let url = url.map_or_else(|| Ok(endpoint.url.clone()), |url| checked_url(&funds, url))?;
+    let types = types.map_or_else(|| Ok(endpoint.types.clone()), |types| checked_types(&types))?;
+    let (after, change) = endpoint.change(url, types);
+    let books = Arc::clone(&gate.books);
+    let replayed = commit(gate, &manager, &call, change).await?;
+    answer(&books, &after, None, replayed).await
 }
 
 pub(super) async fn enable(funds: Funds, call: ApiCall, at: WebhookPath) -> Result<Response, ApiError> {
@@ -85,32 +86,31 @@ pub(super) async fn rotate(funds: Funds, call: ApiCall, at: WebhookPath) -> Resu
 }
 
 pub(super) async fn resend(funds: Funds, call: ApiCall, at: WebhookPath) -> Result<Response, ApiError> {
-    let ResendBody { from, to } = call.body()?;
-    let position = |id: &str| {
-        let detail = "from and to are ids of events, as in evt_81_0";
-        parse_event_id(id).ok_or_else(|| ApiError::with(ErrorCode::BodyInvalid, detail))
-    };
-    let from = position(&from)?;
-    let to = to.as_deref().map_or(Ok(from), position)?;
-    if to < from {
-        return Err(ApiError::with(ErrorCode::BodyInvalid, "to is an earlier event than from"));
-    }
-    requested(&funds, &call, &at, "resend", WebhookRequestKind::Resend(ResendRange { from, to })).await
+    let entered = entered(&funds, &call, &at).await?;
+    let range = resend_range(&call.body()?)?;
+    requested(&call, entered, "resend", WebhookRequestKind::Resend(range)).await
 }
 
 pub(super) async fn test(funds: Funds, call: ApiCall, at: WebhookPath) -> Result<Response, ApiError> {
-    requested(&funds, &call, &at, "test", WebhookRequestKind::Test).await
+    let entered = entered(&funds, &call, &at).await?;
+    requested(&call, entered, "test", WebhookRequestKind::Test).await
+}
+
+fn resend_range(body: &ResendBody) -> Result<ResendRange, ApiError> {
+    let wrong = |detail: &'static str| ApiError::with(ErrorCode::BodyInvalid, detail);
+    let position = |id: &str| parse_event_id(id).ok_or_else(|| wrong("from and to are ids of events, as in evt_81_0"));
+    let from = position(&body.from)?;
+    let to = body.to.as_deref().map_or(Ok(from), position)?;
+    if to < from { Err(wrong("to is an earlier event than from")) } else { Ok(ResendRange { from, to }) }
 }
 
 /// Records what a caller wants an endpoint to get; the worker finds it.
 async fn requested(
-    funds: &Funds,
     call: &ApiCall,
-    at: &WebhookPath,
+    (gate, manager, endpoint): EnteredWebhook,
     what: &'static str,
     kind: WebhookRequestKind,
 ) -> Result<Response, ApiError> {
-    let (gate, manager, endpoint) = entered(funds, call, at).await?;
     if !endpoint.is_enabled() {
         return Err(ApiError::with(ErrorCode::Conflict, "the webhook is disabled; enable it first"));
     }
@@ -135,11 +135,9 @@ async fn changed(
 }
 
 /// The proven manager and the webhook, while no other change can come in between.
-async fn entered(
-    funds: &Funds,
-    call: &ApiCall,
-    at: &WebhookPath,
-) -> Result<(ChangeGate, WebhookManager, WebhookEndpoint), ApiError> {
+type EnteredWebhook = (ChangeGate, WebhookManager, WebhookEndpoint);
+
+async fn entered(funds: &Funds, call: &ApiCall, at: &WebhookPath) -> Result<EnteredWebhook, ApiError> {
     let gate = funds.enter_to_change(call).await?;
     let manager = at.manager(&gate)?;
     let (id, server) = (at.id()?, manager.server().cloned());
