@@ -5,9 +5,9 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, explain, export, hand, head,
-    help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search, serve, servers, signer,
-    statement, transfer, withdrawals,
+    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, events, explain, export, hand,
+    head, help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search, serve, servers,
+    signer, statement, transfer, webhooks, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -96,6 +96,12 @@ pub enum Command {
     Withdrawals(withdrawals::WithdrawalsCommand),
     /// Move money between two accounts of a game server, as that server
     Transfer(transfer::TransferArgs),
+    /// Show events, as they happen or later, and have them delivered again
+    #[command(subcommand, after_help = events::EXAMPLES)]
+    Events(events::EventsCommand),
+    /// Manage where events are delivered to, and receive them on this machine
+    #[command(subcommand, after_help = webhooks::EXAMPLES)]
+    Webhooks(webhooks::WebhooksCommand),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
     /// Tell the story of a wallet, a transaction, a deposit, a payout or a key

@@ -13,6 +13,7 @@ mod config;
 mod database_users;
 mod deposits;
 mod doctor;
+mod events;
 mod exit;
 mod explain;
 mod export;
@@ -41,6 +42,7 @@ mod statement;
 mod transfer;
 mod wait;
 mod wallet_name;
+mod webhooks;
 mod withdrawals;
 
 use std::process::ExitCode;
@@ -79,6 +81,8 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Deposits(command) => deposits::run(&command, json),
         Command::Withdrawals(command) => withdrawals::run(&command, json),
         Command::Transfer(args) => transfer::run(&args, json),
+        Command::Events(command) => events::run(&command, json),
+        Command::Webhooks(command) => webhooks::run(&command, json),
         Command::Search(args) => search::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),

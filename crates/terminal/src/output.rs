@@ -12,6 +12,11 @@ pub struct Paint {
 }
 
 impl Paint {
+    /// No colours.
+    pub const fn none() -> Self {
+        Self { on: false }
+    }
+
     /// For standard output.
     pub fn stdout() -> Self {
         Self { on: std::io::stdout().is_terminal() && colours_wanted() }

@@ -200,6 +200,9 @@ error_codes! {
         "Nothing is paid to the zero address or to addresses of the operator",
         "Coins at the zero address are lost, and coins that come back to the operator's wallets are credited to no \
          player. Name a wallet of your own.";
+    WebhookTarget, "webhook_target", UNPROCESSABLE_ENTITY, false, "The URL cannot be a webhook's",
+        "Events are delivered to https URLs at public addresses. The detail says what is wrong with this one; in \
+         development the operator can allow others in the configuration.";
     SpendLimit, "spend_limit", TOO_MANY_REQUESTS, true, "The key has reached its spend limit",
         "The owner bounds what a key of a game server takes out of players' accounts in a minute, and what it moves into \
          them. The same request may succeed in a minute.";

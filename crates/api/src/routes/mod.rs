@@ -28,6 +28,7 @@ mod sessions;
 mod sign_in;
 mod spawns;
 mod transfers;
+mod webhooks;
 mod withdrawals;
 
 use axum::{Router, routing::get};
@@ -117,4 +118,20 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
         .routes(routes!(events::list))
+        .routes(routes!(webhooks::list, webhooks::create))
+        .routes(routes!(webhooks::show, webhooks::update))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::disable))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::resend))
+        .routes(routes!(webhooks::test))
+        .routes(routes!(webhooks::deliveries))
+        .routes(routes!(webhooks::list_of_server, webhooks::create_of_server))
+        .routes(routes!(webhooks::show_of_server, webhooks::update_of_server))
+        .routes(routes!(webhooks::enable_of_server))
+        .routes(routes!(webhooks::disable_of_server))
+        .routes(routes!(webhooks::rotate_of_server))
+        .routes(routes!(webhooks::resend_of_server))
+        .routes(routes!(webhooks::test_of_server))
+        .routes(routes!(webhooks::deliveries_of_server))
 }

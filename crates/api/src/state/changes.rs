@@ -299,5 +299,6 @@ fn request_hash(call: &ApiCall) -> [u8; 32] {
     Sha256::new().chain_update(head).chain_update(call.raw_body()).finalize().into()
 }
 
+mod server_acts;
 #[cfg(test)]
 mod tests;

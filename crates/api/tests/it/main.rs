@@ -5,6 +5,8 @@
 mod credits;
 mod document;
 mod error_pages;
+mod event_streams;
+mod events;
 mod exits;
 mod front;
 mod front_rates;
@@ -18,4 +20,5 @@ mod sessions;
 mod spawns;
 mod strict_input;
 mod wallets;
+mod webhooks;
 mod world;

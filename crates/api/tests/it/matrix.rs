@@ -79,6 +79,29 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("GET",    "/v1/me/withdrawals",                              "",          [401, 403, 403, 200, 200, 403]),
     ("POST",   "/v1/me/withdrawals",                              "{}",        [401, 403, 403, 400, 400, 403]),
     ("GET",    "/v1/me/withdrawals/{id}",                         "",          [401, 403, 403, 200, 404, 403]),
+    // Events: each caller sees their own.
+    ("GET",    "/v1/events",                                      "",          [401, 200, 200, 200, 200, 200]),
+    // Webhooks: of the deployment, and of a game server.
+    ("GET",    "/v1/webhooks",                                    "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks",                                    "webhook",   [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/webhooks/{webhook}",                          "",          [401, 403, 403, 403, 403, 200]),
+    ("PATCH",  "/v1/webhooks/{webhook}",                          "{}",        [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks/{webhook}/rotate",                   "{}",        [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks/{webhook}/resend",                   "resend",    [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks/{webhook}/test",                     "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/webhooks/{webhook}/deliveries",               "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks/{webhook}/disable",                  "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/webhooks/{webhook}/enable",                   "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/servers/{server}/webhooks",                   "",          [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/webhooks",                   "webhook",   [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/webhooks/{webhook}",         "",          [401, 200, 404, 404, 404, 200]),
+    ("PATCH",  "/v1/servers/{server}/webhooks/{webhook}",         "{}",        [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/rotate",  "{}",        [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/resend",  "resend",    [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/test",    "",          [401, 200, 404, 404, 404, 403]),
+    ("GET",    "/v1/servers/{server}/webhooks/{webhook}/deliveries", "",          [401, 200, 404, 404, 404, 200]),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/disable", "",          [401, 200, 404, 404, 404, 403]),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/enable",  "",          [401, 200, 404, 404, 404, 403]),
     // The owner. A body without fields is wrong for the one who may.
     ("GET",    "/v1/servers",                                     "",          [401, 403, 403, 403, 403, 200]),
     ("PUT",    "/v1/servers/{server}/pauses",                     "pauses",    [401, 403, 403, 403, 403, 200]),
@@ -116,6 +139,7 @@ struct Resources {
     withdrawal: String,
     /// The batch of a published head.
     batch: u64,
+    webhook: String,
 }
 
 impl Resources {
@@ -143,6 +167,7 @@ impl Resources {
             } else {
                 0
             },
+            webhook: webhook(world, template),
         }
     }
 
@@ -157,6 +182,7 @@ impl Resources {
             .replace("{exit}", "known")
             .replace("{batch}", &self.batch.to_string())
             .replace("{id}", &self.withdrawal)
+            .replace("{webhook}", &self.webhook)
             .replace("{deposit}", DEPOSIT)
             .replace("{chain}", "eip155:1337")
             .replace("{address}", &address(spare_of(template)).to_string());
@@ -167,6 +193,17 @@ impl Resources {
             _ => path,
         }
     }
+}
+
+/// The webhook that a row names: always the same one, of the deployment or of the arena.
+fn webhook(world: &World, template: &str) -> String {
+    let (of, path) = match template.strip_suffix("{webhook}").or_else(|| Some(template.split_once("{webhook}")?.0)) {
+        Some("/v1/webhooks/") => ("olga", "/v1/webhooks"),
+        Some(_) => ("arena", "/v1/servers/arena/webhooks"),
+        None => return String::new(),
+    };
+    let body = json!({ "url": "https://hooks.example/matrix" });
+    world.post_with(of, path, "matrix-webhook", body).expect(200)["webhook"].as_str().unwrap().to_owned()
 }
 
 fn body(kind: &str, world: &World) -> Option<Vec<u8>> {
@@ -185,6 +222,8 @@ fn body(kind: &str, world: &World) -> Option<Vec<u8>> {
             json!({ "exit_id": exit_id, "player": player("carol"), "amount": "1", "payout": "keep" })
         }
         "developer" => json!({ "developer": address("dev") }),
+        "webhook" => json!({ "url": "https://hooks.example/matrix" }),
+        "resend" => json!({ "from": "evt_1_0" }),
         "labels" => json!({ "labels": "europe" }),
         "enabled" => json!({ "enabled": false }),
         "until" => json!({ "valid_until": "2027-01-01T00:00:00Z" }),
@@ -286,6 +325,7 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 spawn: format!("spn_{}", "0".repeat(32)),
                 withdrawal: format!("wd-{}", "0".repeat(32)),
                 batch: 9_999_999,
+                webhook: format!("whe_{}", "0".repeat(32)),
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");

@@ -129,7 +129,14 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START * 1_000_000));
-        let migrations = vec![REGISTRY, bankroll_heads::HEADS, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
+        let migrations = vec![
+            REGISTRY,
+            bankroll_heads::HEADS,
+            SPAWNS,
+            WITHDRAWALS,
+            bankroll_deposits::DEPOSITS,
+            bankroll_notify::NOTIFY,
+        ];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
         let ledger = Ledger::create(options).unwrap();
@@ -139,6 +146,10 @@ impl World {
             // As a reader of books in Postgres: it panics on a thread of the service, where nothing may block.
             newest_block: Arc::new(|_| {
                 tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { 7 })
+            }),
+            check_webhook_url: Arc::new(|url| {
+                let checked = bankroll_notify::TargetPolicy::default().check_url(url);
+                checked.map(drop).map_err(|refusal| refusal.to_string())
             }),
             approval: ApprovalPolicy { at_once: Amount::new(100) },
             spawns: Spawns::new(60_000_000),

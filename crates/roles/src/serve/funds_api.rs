@@ -54,6 +54,10 @@ impl FundsApi {
         let mut settings = settings(&loaded.config.api, loaded.config.chain.id, chain);
         let location = loaded.books();
         settings.newest_block = Arc::new(move |chain| newest_block(&location, chain).unwrap_or(0));
+        let policy = loaded.config.notify.target_policy();
+        // Its form; each delivery checks the addresses that its name has then.
+        settings.check_webhook_url =
+            Arc::new(move |url| policy.check_url(url).map(drop).map_err(|refusal| refusal.to_string()));
         let funds = Funds::new(settings, Clock::machine());
         Self { router: bankroll_api::router(funds.clone()), funds, front: Mutex::default() }
     }
@@ -128,6 +132,8 @@ fn start(
         behind_proxy: api.behind_proxy,
         cors_origins: api.origins(),
         connections_max: api.connections_max,
+        // A stream keeps its connection: half of them are left for requests.
+        streams_max: api.connections_max / 2,
         body_max: api.body_max,
         rate_per_address: Some(rate(api.requests_per_s, BURST_SECONDS)),
         rate_public: Some(rate(api.sign_ins_per_s, PUBLIC_BURST_SECONDS)),
