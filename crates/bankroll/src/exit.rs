@@ -3,6 +3,7 @@
 use std::{error::Error, sync::Arc};
 
 use bankroll_nodes::AuthorityError;
+use bankroll_registry::RegistryError;
 use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::FundsCallError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
@@ -26,6 +27,8 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             400 | 413 | 415 => Exit::Usage,
             _ => Exit::Failed,
         })
+    } else if let Some(error) = cause.downcast_ref::<RegistryError>() {
+        error.is_unsound().then_some(Exit::Unsound)
     } else if cause.is::<HeadMissing>() {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {

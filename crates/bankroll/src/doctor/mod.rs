@@ -7,6 +7,7 @@ mod database_user;
 mod folder_state;
 mod interrupted;
 mod newest_head;
+mod people;
 mod scrub;
 
 use bankroll_terminal::{self as terminal, Exit, Paint};
