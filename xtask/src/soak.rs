@@ -24,6 +24,7 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "crash", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "damage", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "postgres", shares: 1 },
+    Suite { package: "bankroll-operators", tests: Tests::Unit, filter: "interleavings", shares: 1 },
     Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-withdrawals", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-signer", tests: Tests::Integration, filter: "streams", shares: 1 },

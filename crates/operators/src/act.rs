@@ -120,8 +120,12 @@ pub enum ProposalContent {
     },
     /// Corrects an error among what we owe.
     Transfer {
+        #[serde(with = "as_text")]
         from: AccountName,
+        #[serde(with = "as_text")]
         to: AccountName,
+        /// In base units.
+        #[serde(with = "as_text")]
         amount: Amount,
         reason: String,
     },
@@ -168,5 +172,20 @@ impl ProposalContent {
     #[must_use]
     pub const fn right_to_propose(&self) -> Right {
         if self.is_about_people() { Right::ManageOperators } else { Right::Propose }
+    }
+}
+
+/// Values in the form that callers and people write.
+mod as_text {
+    use std::{fmt::Display, str::FromStr};
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }

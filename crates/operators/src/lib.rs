@@ -8,7 +8,7 @@
 //! - an entry that changes anything carries the signature of a person over the exact request, and is refused without;
 //! - an act that needs several people takes effect with the signature of the last of them, once, with the content that
 //!   each of them signed; a person counts once, whatever keys and roles they have;
-//! - no person and no program gets a right that the people who granted it do not have;
+//! - no person and no program gets a right that the person who proposed or made it does not have;
 //! - entries are hashed one after the other: an entry cannot be changed, removed or put in between.
 //!
 //! It deliberately does not know: HTTP, rows, session tokens, what a money request does (the ledger decides that).
@@ -35,10 +35,13 @@ mod signed_request;
 
 pub use act::{Act, ProposalContent};
 pub use log::{AuthorName, LogEntry, LogHash, Proof};
-pub use operators::{Effect, LogError, Operators};
+pub use operators::{Effect, LogError, Operators, QUORUM_OF_ONE};
 pub use person::{OperatorSession, Person, PersonKey, ProgramKey};
 pub use proposal::{PROPOSAL_LIFETIME, Proposal, ProposalId, ProposalStatus};
 pub use refusal::OperatorRefusal;
 pub use request_act::NewProgramKey;
 pub use role::{OperatorRole, Right, Rights, UnknownOperatorWord};
 pub use signed_request::{SIGNED_AHEAD_MAX, SIGNED_SKEW, SignedRequest};
+
+#[cfg(test)]
+mod tests;

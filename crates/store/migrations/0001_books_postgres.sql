@@ -107,6 +107,7 @@ CREATE TABLE books.outbox (
   checksum integer NOT NULL,
   PRIMARY KEY (seq, place)
 );
+CREATE INDEX outbox_resource ON books.outbox (resource, seq, place);
 
 CREATE TABLE books.key_runs (
   id          bigint PRIMARY KEY,

@@ -31,9 +31,9 @@ pub use engine::{
 };
 pub use error::{DamageRemedy, LostTail, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
-    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
-    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep, SearchQuery, SearchSubject,
-    StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
+    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, EventEntry, EventPosition,
+    IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep,
+    SearchQuery, SearchSubject, StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
 };
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{

@@ -130,7 +130,7 @@ impl From<ActRefusal> for ApiError {
             OperatorRefusal::UnknownKey | OperatorRefusal::NoRight { .. } => ErrorCode::Forbidden,
             OperatorRefusal::CannotGrant { .. } => ErrorCode::CannotGrant,
             OperatorRefusal::NotFound { .. } => ErrorCode::NotFound,
-            OperatorRefusal::Malformed { .. } => ErrorCode::BodyInvalid,
+            OperatorRefusal::Malformed { .. } | OperatorRefusal::Body { .. } => ErrorCode::BodyInvalid,
             OperatorRefusal::ProposalEnded => ErrorCode::ProposalEnded,
             OperatorRefusal::OtherContent => ErrorCode::ProposalOtherContent,
             OperatorRefusal::AlreadySigned { .. } => ErrorCode::AlreadySigned,

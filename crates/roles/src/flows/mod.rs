@@ -28,6 +28,7 @@ mod setup;
 mod threads;
 
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
+use bankroll_notify::{NOTIFY, NOTIFY_GRANTS};
 use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
 use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
 use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
@@ -45,12 +46,13 @@ pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS]
+    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY]
 }
 
 /// What each role may do with each table on Postgres.
 pub fn grants() -> Vec<TableGrants> {
-    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS].concat()
+    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS, NOTIFY_GRANTS]
+        .concat()
 }
 
 #[cfg(test)]
