@@ -211,7 +211,7 @@ fn people_steps(args: &InitArgs) -> String {
     format!(
         "\nThe owner's key signs what people change. Moving money by hand, or lifting a freeze,\n\
          needs two people; while the service runs, add the second:\n  \
-         {me} operators add NAME --role owner --address ADDRESS --dir {dir}\n  \
+         {me} operators add NAME --role approver --address ADDRESS --dir {dir}\n  \
          {me} operators quorum 1 --dir {dir}  # or: a studio of one\n"
     )
 }

@@ -42,7 +42,7 @@ fn people(operators: &Operators) -> Check {
     let confirming = with(&active, Right::Confirm).count() as u64;
     let people = counted(active.len() as u64, "person", "people");
     let found = format!("{people}: {proposing} can propose, {confirming} can confirm; a proposal needs {quorum}");
-    let add = format!("`{me} operators add NAME --role owner --address ADDRESS` adds the second person");
+    let add = format!("`{me} operators add NAME --role approver --address ADDRESS` adds the second person");
     if operators.entries() == 0 {
         let fix = "these books were not made by `bankroll init`, which records the first owner";
         return Check::warned(PEOPLE, "the books have no owner", fix);
@@ -50,16 +50,22 @@ fn people(operators: &Operators) -> Check {
     if quorum == 1 {
         return Check::warned(PEOPLE, format!("{found}: one person is enough for every act"), add);
     }
-    if operators.people().count() == 1 {
+    if is_alone(operators) {
         let fix = format!("{add}; a studio of one sets `{me} operators quorum 1`");
-        return Check::warned(PEOPLE, format!("{found}, and there is one person"), fix);
+        return Check::warned(PEOPLE, format!("{found}, and there never was a second"), fix);
     }
     if most_signers(&active, Right::Propose).min(most_signers(&active, Right::ManageOperators)) < usize::from(quorum) {
-        let fix = "bring back the key of a person who is neither suspended nor revoked, from its copy: whatever adds a \
-                   person or a key needs as many signatures itself";
+        let fix = "bring back a key that is neither revoked nor of a suspended person, from its copy: whatever adds a \
+                   person or a key needs as many signatures itself. Three people, or two keys for one of them, prevent it";
         return Check::red(PEOPLE, format!("{found}: too few are left, so that no proposal can be confirmed"), fix);
     }
     Check::green(PEOPLE, found)
+}
+
+/// Whether one person alone could ever confirm anything: that person still adds others alone.
+fn is_alone(operators: &Operators) -> bool {
+    let confirms = |person: &&Person| person.roles.iter().any(|role| role.rights().contains(&Right::Confirm));
+    operators.people().filter(confirms).count() <= 1
 }
 
 fn can_act(person: &Person) -> bool {
