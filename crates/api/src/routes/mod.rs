@@ -7,6 +7,9 @@ mod accounts;
 mod batch;
 mod deposits;
 mod documentation;
+mod event_redaction;
+mod event_tail;
+mod events;
 mod exit_order;
 mod exits;
 mod holds;
@@ -25,16 +28,17 @@ mod spawns;
 mod transfers;
 mod withdrawals;
 
-use axum::Router;
+use axum::{Router, routing::get};
 use utoipa::{OpenApi as _, openapi::OpenApi};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{ApiError, ErrorCode, Funds, errors::RenderErrors};
+use crate::{ApiError, ErrorCode, Funds, errors::RenderErrors, events_page::NEWEST_PATH};
 
 /// The Funds API. It decides everything itself, from the raw request.
 pub fn router(funds: Funds) -> Router {
     let (router, _) = operations().split_for_parts();
     router
+        .route(NEWEST_PATH, get(event_tail::newest))
         .fallback(|| async { ApiError::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::new(ErrorCode::MethodNotAllowed) })
         .with_state(funds)
@@ -105,4 +109,5 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::changes))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
+        .routes(routes!(events::list))
 }

@@ -273,6 +273,7 @@ impl ChangeGate {
         request.events.extend(events);
         committed(&self.funds, self.books.ledger.submit(vec![request])?.await)?;
         self.registry.apply(&all);
+        self.books.rights_changed();
         Ok(all)
     }
 }

@@ -115,6 +115,8 @@ pub(crate) struct HeldBooks {
     pub additions: Arc<tokio::sync::RwLock<()>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
+    /// Changes with each act that may end a caller's rights; event streams check their proof then.
+    pub rights: tokio::sync::watch::Sender<u64>,
     /// When expired nonces were last dropped from memory, in microseconds.
     pub forgotten_at: AtomicU64,
 }
@@ -151,6 +153,8 @@ impl Funds {
             additions: Arc::default(),
             keys,
             spend: Mutex::default(),
+            // Not a number that an earlier holder had.
+            rights: tokio::sync::watch::Sender::new(now.0),
             forgotten_at: AtomicU64::new(now.0),
         };
         *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(held));
@@ -192,6 +196,11 @@ impl Funds {
 }
 
 impl HeldBooks {
+    /// An act was committed that may end a caller's rights.
+    pub fn rights_changed(&self) {
+        self.rights.send_modify(|rights| *rights = rights.wrapping_add(1));
+    }
+
     /// Learns the numbers of accounts that are not known yet, with one read for all. Names that are malformed or of no
     /// account stay unknown.
     pub async fn learn<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ApiError> {
