@@ -84,7 +84,7 @@ pub(crate) fn is_in_debt(store: &Rows, job: &PayoutJob) -> Result<bool, PayoutEr
     Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
 }
 
-/// Whether an operator has frozen the player: whoever asked for the payout, or the owner of the account that pays it.
+/// Whether an operator has frozen the player: the wallet that asked for the payout, or the owner of the account that pays it.
 pub(crate) fn is_frozen(store: &Rows, job: &PayoutJob, is_frozen: IsFrozen<'_>) -> Result<bool, PayoutError> {
     let sql = "SELECT wallet, account FROM withdrawal_requests WHERE id = $1";
     let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };

@@ -56,7 +56,9 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
             checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
-            checks.extend(people::all(reader, &location.base()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(reader, &location.base()));
+            }
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -92,7 +94,9 @@ fn of_database(
             let noted = newest_head::check(loaded, opened, &location.base());
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
-            checks.extend(people::all(opened, &location.base()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(opened, &location.base()));
+            }
             checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));

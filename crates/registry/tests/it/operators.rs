@@ -116,7 +116,10 @@ fn a_made_up_person_is_no_person_even_with_every_hash_recomputed() {
         *proposed = content.clone();
         log[1].proof = Proof::Signed(Box::new(request));
     });
-    assert_eq!(said, "entry 2 of the audit log could not have been entered: the request has no valid signature of its key");
+    assert_eq!(
+        said,
+        "entry 2 of the audit log could not have been entered: the request has no valid signature of its key"
+    );
     // With a key of their own.
     let said = after(|_, log| {
         let mut request = request_of(&log[1]);
