@@ -1,5 +1,7 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
+use bankroll_operators::Operators;
+use bankroll_registry::audit_operators;
 use bankroll_roles::audit::{self, AuditOutcome};
 use bankroll_store::{AcceptedLoss, IndexReport, Location, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
@@ -22,7 +24,8 @@ again. Then it compares every account, hold, reversal and asset with its table,
 and every deposit and payout with the journal. The first difference is reported
 with its record: exit code 4. Tables, columns, indexes, triggers and constraints
 must be what the migrations made; the guards of deposits and payouts are decided
-again as far as the journal decides them.
+again as far as the journal decides them. Of the audit log of people it checks
+each hash, each signature, every rule, and that the journal has the same entries.
 With --full it also checks every page of the file (SQLite's integrity check), and
 compares the key index and the statement index with the journal; a damaged index
 of these two does not endanger money (exit code 1). The comparison reads one
@@ -55,6 +58,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     // Noted heads first: a writer that runs may note newer ones meanwhile.
     let noted = reader.noted_heads(Some(&loaded.head_file()))?;
     let audited = audit::run(&loaded.books(), json)?;
+    let people = audit_operators(&reader)?;
     reader.check_noted(&noted)?;
     if let Some((batch, head)) = kept
         && !reader.has_head(batch, &head)?
@@ -83,7 +87,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         terminal::answer_json(&json!({
             "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
             "flow_rows": report.flow_rows, "published_heads": heads, "head": hex::encode(report.head), "totals": totals,
-            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "finding": finding,
+            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "audit_log": people.as_ref().map(log_json), "finding": finding,
             "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
             "schema": {
                 "ok": audited.schema.differences.is_empty(), "objects": audited.schema.objects,
@@ -92,7 +96,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let text = text(&audited, &assets, indexes.as_ref(), &losses, heads, &loaded.books());
-        terminal::answer(&(text + &finding_text(finding.as_deref())))?;
+        terminal::answer(&(text + &log_text(people.as_ref()) + &finding_text(finding.as_deref())))?;
     }
     Ok(match indexes {
         _ if !audited.schema.differences.is_empty() => Exit::Unsound,
@@ -149,6 +153,21 @@ fn text(
         }
     }
     text
+}
+
+fn log_json(people: &Operators) -> Value {
+    json!({ "entries": people.entries(), "hash": hex::encode(people.head().0) })
+}
+
+/// What people did: the audit has verified each signature again.
+fn log_text(people: Option<&Operators>) -> String {
+    let Some(people) = people.filter(|people| people.entries() > 0) else { return String::new() };
+    let (entries, mark) = (counted(people.entries(), "entry", "entries"), Paint::stdout().good("\u{2713}"));
+    format!(
+        "{mark} {entries} of the audit log verified: hashes, signatures, rules, and the journal\n  log {}:{}\n",
+        people.entries(),
+        hex::encode(people.head().0)
+    )
 }
 
 /// An audit changes nothing, so a finding stays noted even if the audit finds nothing.

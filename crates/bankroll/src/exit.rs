@@ -4,6 +4,7 @@ use std::{error::Error, sync::Arc};
 
 use bankroll_heads::{HeadRefusal, HeadsError};
 use bankroll_nodes::AuthorityError;
+use bankroll_registry::RegistryError;
 use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::FundsCallError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
@@ -27,6 +28,8 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             400 | 413 | 415 => Exit::Usage,
             _ => Exit::Failed,
         })
+    } else if let Some(error) = cause.downcast_ref::<RegistryError>() {
+        error.is_unsound().then_some(Exit::Unsound)
     } else if cause.is::<HeadMissing>() || cause.is::<HeadRefusal>() || is_unsound_log(cause) {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {

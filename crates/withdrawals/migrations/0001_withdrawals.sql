@@ -34,6 +34,7 @@ CREATE TABLE exits (
   payout  TEXT NOT NULL CHECK (payout IN ('auto', 'keep')),
   to_address TEXT,
   fee_cap AMOUNT,
+  kept_because TEXT CHECK (kept_because IN ('insufficient_funds', 'player_frozen')),
   intent  TEXT UNIQUE,
   spawn   TEXT UNIQUE,
   PRIMARY KEY (server, exit_id)

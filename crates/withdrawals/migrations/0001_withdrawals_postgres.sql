@@ -35,6 +35,7 @@ CREATE TABLE exits ( -- only `books` writes it
   payout  text NOT NULL CHECK (payout IN ('auto', 'keep')), -- what the game asked for
   to_address text, -- where it was to be paid to
   fee_cap numeric(39,0),
+  kept_because text CHECK (kept_because IN ('insufficient_funds', 'player_frozen')), -- although a payout was asked for
   intent  text UNIQUE, -- the intent that pays it; none if the player keeps it in the books
   spawn   text UNIQUE,
   PRIMARY KEY (server, exit_id)

@@ -66,7 +66,7 @@ pub use asker::Asker;
 pub use config::PayoutConfig;
 pub use consent::PayoutConsent;
 pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
-pub use exit::{EndedSpawn, KeptExit, PayoutTerms, WorldExit};
+pub use exit::{EndedSpawn, KeptBecause, KeptExit, PayoutTerms, UnpaidPayout, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, Intent, WithdrawalRequest};
 pub use intents::{Intents, PendingIntents};

@@ -193,6 +193,9 @@ error_codes! {
         "Open it, then send the same request again.";
     NotEligible, "not_eligible", UNPROCESSABLE_ENTITY, false, "The player cannot do this now",
         "The detail has the reason: too little money, an exclusion, a debt, or a pause.";
+    PlayerFrozen, "player_frozen", CONFLICT, true, "An operator has frozen the player",
+        "No spawn and no payout until several people lift the freeze. Deposits and exits are still credited. The key is \
+         free: the same request may succeed later.";
     FeeCapZero, "fee_cap_zero", UNPROCESSABLE_ENTITY, false, "Players and developers pay for their own gas",
         "Sign a `feeCap` of what the payout may cost in gas at most. It is held on top of the amount; what gas does not \
          cost stays with the owner of the money.";

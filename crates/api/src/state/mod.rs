@@ -258,9 +258,11 @@ impl From<RegistryError> for ApiError {
     fn from(error: RegistryError) -> Self {
         match error {
             RegistryError::Store(error) => error.into(),
-            RegistryError::Row { .. } | RegistryError::Log(_) | RegistryError::LogCutShort { .. } => {
-                ErrorCode::BooksDamaged.into()
-            }
+            RegistryError::Row { .. }
+            | RegistryError::Log(_)
+            | RegistryError::LogCutShort { .. }
+            | RegistryError::LogNotInJournal { .. }
+            | RegistryError::FreezeMismatch { .. } => ErrorCode::BooksDamaged.into(),
         }
     }
 }

@@ -12,7 +12,9 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, certificates, chain, database_user, folder_state, head_key, interrupted, newest_head, scrub};
+use super::{
+    Check, certificates, chain, database_user, folder_state, head_key, interrupted, newest_head, people, scrub,
+};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -57,6 +59,9 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
             checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(reader, &location.base()));
+            }
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -94,6 +99,9 @@ fn of_database(
             checks.extend([server(), schema(), head(opened), noted, signer]);
             checks.extend([lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(opened, &location.base()));
+            }
             checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));

@@ -5,6 +5,7 @@
 mod acts;
 mod audit;
 mod memory;
+mod operators;
 mod owner;
 mod players;
 mod registration;

@@ -144,30 +144,52 @@ impl World {
         self.commit(&changes);
     }
 
+    /// A request that this person has signed for a deployment.
+    pub fn signed_for(
+        audience: &str,
+        person: u8,
+        method: &str,
+        path: &str,
+        idempotency_key: &str,
+        expires: u64,
+    ) -> SignedRequest {
+        Self::signed(audience, person, (method, path, ""), idempotency_key, expires)
+    }
+
+    fn signed(
+        audience: &str,
+        person: u8,
+        (method, path, body): (&str, &str, &str),
+        idempotency_key: &str,
+        expires: u64,
+    ) -> SignedRequest {
+        let message = ApiRequest {
+            method: method.into(),
+            path: path.into(),
+            audience: audience.into(),
+            idempotencyKey: idempotency_key.into(),
+            bodyHash: B256::from_slice(&Keccak256::digest(body)),
+            expires,
+        };
+        let signature = WalletSignature::by(&key(person), &typed_data::digest(&message, CHAIN)).unwrap();
+        SignedRequest {
+            method: method.into(),
+            path: path.into(),
+            audience: audience.into(),
+            chain_id: CHAIN.0,
+            idempotency_key: idempotency_key.into(),
+            body: body.into(),
+            expires,
+            address: address(person),
+            signature: signature.to_string(),
+        }
+    }
+
     /// A person sends a signed request; what the books decide and write.
     pub fn act(&mut self, person: u8, method: &str, path: &str, body: &str) -> Result<ActDecision, ActRefusal> {
         self.changes += 1;
-        let mut request = SignedRequest {
-            method: method.into(),
-            path: path.into(),
-            audience: AUDIENCE.into(),
-            chain_id: CHAIN.0,
-            idempotency_key: format!("k{}", self.changes),
-            body: body.into(),
-            expires: self.now.0 / 1_000_000 + 240,
-            address: address(person),
-            signature: String::new(),
-        };
-        let message = ApiRequest {
-            method: request.method.clone(),
-            path: request.path.clone(),
-            audience: request.audience.clone(),
-            idempotencyKey: request.idempotency_key.clone(),
-            bodyHash: B256::from_slice(&Keccak256::digest(body)),
-            expires: request.expires,
-        };
-        let signature = WalletSignature::by(&key(person), &typed_data::digest(&message, CHAIN)).unwrap();
-        request.signature = signature.to_string();
+        let (expires, key) = (self.now.0 / 1_000_000 + 240, format!("k{}", self.changes));
+        let request = Self::signed(AUDIENCE, person, (method, path, body), &key, expires);
         let author = self.registry.operators().person_with(address(person)).map(|found| found.name.clone());
         let author = author.ok_or(OperatorRefusal::UnknownKey)?;
         let act = request.act(&author, self.now, Some(Right::PauseServers), None)?;
