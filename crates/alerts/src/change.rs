@@ -19,7 +19,9 @@ pub struct AlertChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AlertStep {
     /// After the alert of the same kind and subject that was closed before, if there was one.
-    Open { earlier: Option<AlertId> },
+    Open {
+        earlier: Option<AlertId>,
+    },
     /// Its condition has other items now.
     Rewrite,
     Acknowledge,

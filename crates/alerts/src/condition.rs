@@ -25,7 +25,13 @@ impl AlertCondition {
     /// A condition about one thing.
     #[must_use]
     pub fn new(kind: AlertKind, subject: &str, summary: &str) -> Self {
-        Self { kind, subject: cut(subject, SUBJECT_MAX), summary: cut(summary, SUMMARY_MAX), details: "{}".into(), items: 1 }
+        Self {
+            kind,
+            subject: cut(subject, SUBJECT_MAX),
+            summary: cut(summary, SUMMARY_MAX),
+            details: "{}".into(),
+            items: 1,
+        }
     }
 
     #[must_use]

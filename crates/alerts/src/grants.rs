@@ -6,8 +6,10 @@ use bankroll_store::{
 };
 
 /// The rights of the roles on the table of [`crate::ALERTS`].
-pub const ALERTS_GRANTS: &[TableGrants] =
-    &[TableGrants { table: "alerts", grants: &[RoleGrant { role: "books", rights: &[Read, Insert, Update(CHANGED)] }] }];
+pub const ALERTS_GRANTS: &[TableGrants] = &[TableGrants {
+    table: "alerts",
+    grants: &[RoleGrant { role: "books", rights: &[Read, Insert, Update(CHANGED)] }],
+}];
 
 /// Never what an alert is about, nor when it opened.
 const CHANGED: &[&str] = &[

@@ -25,12 +25,7 @@ pub struct AlertWatch {
 
 impl AlertWatch {
     /// The changes that follow from what was observed now.
-    pub fn decide(
-        &mut self,
-        observations: &[AlertObservation],
-        known: &KnownAlerts,
-        now: Time,
-    ) -> Vec<AlertChange> {
+    pub fn decide(&mut self, observations: &[AlertObservation], known: &KnownAlerts, now: Time) -> Vec<AlertChange> {
         let mut holding: BTreeMap<Place, &AlertCondition> = BTreeMap::new();
         for condition in observations.iter().flat_map(|observation| &observation.conditions) {
             holding.entry((condition.kind, condition.subject.clone())).or_insert(condition);

@@ -96,7 +96,11 @@ fn act(world: &mut World, model: &mut Model, random: &mut Rng) {
 
 impl Model {
     fn lives_written(&self) -> BTreeMap<(AlertKind, String), Vec<AlertState>> {
-        self.lives.iter().filter(|(_, lives)| !lives.is_empty()).map(|(place, lives)| (place.clone(), lives.clone())).collect()
+        self.lives
+            .iter()
+            .filter(|(_, lives)| !lives.is_empty())
+            .map(|(place, lives)| (place.clone(), lives.clone()))
+            .collect()
     }
 }
 

@@ -98,6 +98,10 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("POST",   "/v1/registry/owner-keys",                         "{}",        [401, 403, 403, 403, 403, 400]),
     ("DELETE", "/v1/registry/owner-keys/{address}",               "",          [401, 403, 403, 403, 403, 200]),
     ("GET",    "/v1/registry/changes",                            "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/alerts",                                      "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/alerts/{alert}",                              "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/alerts/{alert}/acknowledge",                  "{}",        [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/alerts/{alert}/close",                        "{}",        [401, 403, 403, 403, 403, 200]),
     // Last: it ends the session of the caller.
     ("DELETE", "/v1/sessions/current",                            "",          [401, 200, 200, 200, 200, 200]),
 ];
@@ -108,6 +112,7 @@ struct Resources {
     record: String,
     spawn: String,
     withdrawal: String,
+    alert: String,
 }
 
 impl Resources {
@@ -130,6 +135,7 @@ impl Resources {
             record: held["record"].as_str().unwrap().to_owned(),
             spawn,
             withdrawal: exit["withdrawal"].as_str().unwrap().to_owned(),
+            alert: world.open_alert(&format!("wallet-{}", world.number())),
         }
     }
 
@@ -143,6 +149,7 @@ impl Resources {
             .replace("{spawn}", &self.spawn)
             .replace("{exit}", "known")
             .replace("{id}", &self.withdrawal)
+            .replace("{alert}", &self.alert)
             .replace("{deposit}", DEPOSIT)
             .replace("{chain}", "eip155:1337")
             .replace("{address}", &address(spare_of(template)).to_string());
@@ -270,6 +277,7 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 record: "rec_9999999".into(),
                 spawn: format!("spn_{}", "0".repeat(32)),
                 withdrawal: format!("wd-{}", "0".repeat(32)),
+                alert: format!("alt_{}", "0".repeat(32)),
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");

@@ -20,13 +20,14 @@
 mod booking;
 mod deposit_log;
 mod indexer;
-mod pace;
+pub(crate) mod pace;
 mod payouts;
 mod probe;
 mod rpc;
 mod setup;
 mod threads;
 
+use bankroll_alerts::{ALERTS, ALERTS_GRANTS};
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
 use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
 use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
@@ -45,12 +46,13 @@ pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS]
+    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS, ALERTS]
 }
 
 /// What each role may do with each table on Postgres.
 pub fn grants() -> Vec<TableGrants> {
-    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS].concat()
+    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS, ALERTS_GRANTS]
+        .concat()
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use super::{
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
+    alerts::{AlertSettings, AlertThread},
     config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
@@ -45,6 +46,7 @@ pub struct LeaseKeeper<'a> {
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
+    pub alerts: AlertSettings,
     /// Served while the ledger is held.
     pub api: &'a FundsApi,
     /// The configuration of the front in this process, if it has one.
@@ -181,7 +183,7 @@ impl LeaseKeeper<'_> {
         }
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         // Not before: a node that cannot open its books must say so, and not that an address is taken.
-        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
+        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, &self.alerts.counts, self.log)) {
             self.handler.release();
             ledger.clone().close();
             return Err(error);
@@ -189,6 +191,7 @@ impl LeaseKeeper<'_> {
         let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
+        let alerts = AlertThread::start(&self.alerts, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             ledger.check_files();
             thread::sleep(CHECK_EVERY);
@@ -199,6 +202,7 @@ impl LeaseKeeper<'_> {
         self.handler.release();
         self.api.release();
         scrubber.stop();
+        alerts.stop();
         flows.into_iter().for_each(FlowThreads::stop);
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
