@@ -12,7 +12,7 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, certificates, chain, database_user, folder_state, interrupted, newest_head, scrub};
+use super::{Check, alerts, certificates, chain, database_user, folder_state, interrupted, newest_head, scrub};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -56,6 +56,7 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
             checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
+            checks.extend(alerts::check(reader));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -91,6 +92,7 @@ fn of_database(
             let noted = newest_head::check(loaded, opened, &location.base());
             checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
+            checks.extend(alerts::check(opened));
             checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));
