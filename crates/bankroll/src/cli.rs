@@ -5,9 +5,9 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accept_loss, accounts, audit, balance, chain, completions, config, deposits, doctor, events, explain, export, hand,
-    head, help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search, serve, servers,
-    signer, statement, transfer, webhooks, withdrawals,
+    accept_loss, accounts, alerts, audit, balance, chain, completions, config, deposits, doctor, events, explain,
+    export, hand, head, help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search,
+    serve, servers, signer, statement, transfer, webhooks, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -118,6 +118,9 @@ pub enum Command {
     AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
+    /// Show what a person must look at, acknowledge it and close it
+    #[command(subcommand, after_help = alerts::EXAMPLES)]
+    Alerts(alerts::AlertsCommand),
     /// Show or check the configuration
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),

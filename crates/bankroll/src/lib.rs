@@ -4,6 +4,7 @@
 
 mod accept_loss;
 mod accounts;
+mod alerts;
 mod audit;
 mod balance;
 mod chain;
@@ -73,6 +74,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Rebuild(args) => rebuild::run(&args, json),
         Command::Registry(command) => registry::run(&command, json),
+        Command::Alerts(command) => alerts::run(&command, json),
         Command::Servers(command) => servers::run(&command, json),
         Command::Players(command) => players::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),

@@ -6,7 +6,8 @@ use anyhow::Context;
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-#[derive(Clone, Copy, Debug)]
+/// Without colours by default.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
     on: bool,
 }

@@ -241,6 +241,7 @@ impl Gateway {
         let streams = MetricGauge {
             name: "bankroll_event_streams",
             help: "Event streams that are open.",
+            labels: String::new(),
             value: self.streams.count() as u64,
         };
         let gauges: Vec<MetricGauge> = (self.config.gauges)().into_iter().chain([streams]).collect();

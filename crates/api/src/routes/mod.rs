@@ -4,6 +4,7 @@
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 
 mod accounts;
+mod alerts;
 mod batch;
 mod deposits;
 mod documentation;
@@ -115,6 +116,10 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::treasury, registry::add_treasury))
         .routes(routes!(registry::remove_treasury))
         .routes(routes!(registry::changes))
+        .routes(routes!(alerts::list))
+        .routes(routes!(alerts::show))
+        .routes(routes!(alerts::acknowledge))
+        .routes(routes!(alerts::close))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
         .routes(routes!(events::list))

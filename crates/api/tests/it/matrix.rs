@@ -127,6 +127,10 @@ const TABLE: &[(&str, &str, &str, [u16; 6])] = &[
     ("POST",   "/v1/registry/owner-keys",                         "{}",        [401, 403, 403, 403, 403, 400]),
     ("DELETE", "/v1/registry/owner-keys/{address}",               "",          [401, 403, 403, 403, 403, 200]),
     ("GET",    "/v1/registry/changes",                            "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/alerts",                                      "",          [401, 403, 403, 403, 403, 200]),
+    ("GET",    "/v1/alerts/{alert}",                              "",          [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/alerts/{alert}/acknowledge",                  "{}",        [401, 403, 403, 403, 403, 200]),
+    ("POST",   "/v1/alerts/{alert}/close",                        "{}",        [401, 403, 403, 403, 403, 200]),
     // Last: it ends the session of the caller.
     ("DELETE", "/v1/sessions/current",                            "",          [401, 200, 200, 200, 200, 200]),
 ];
@@ -140,6 +144,7 @@ struct Resources {
     /// The batch of a published head.
     batch: u64,
     webhook: String,
+    alert: String,
 }
 
 impl Resources {
@@ -168,6 +173,7 @@ impl Resources {
                 0
             },
             webhook: webhook(world, template),
+            alert: world.open_alert(&format!("wallet-{}", world.number())),
         }
     }
 
@@ -183,6 +189,7 @@ impl Resources {
             .replace("{batch}", &self.batch.to_string())
             .replace("{id}", &self.withdrawal)
             .replace("{webhook}", &self.webhook)
+            .replace("{alert}", &self.alert)
             .replace("{deposit}", DEPOSIT)
             .replace("{chain}", "eip155:1337")
             .replace("{address}", &address(spare_of(template)).to_string());
@@ -326,6 +333,7 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 withdrawal: format!("wd-{}", "0".repeat(32)),
                 batch: 9_999_999,
                 webhook: format!("whe_{}", "0".repeat(32)),
+                alert: format!("alt_{}", "0".repeat(32)),
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");

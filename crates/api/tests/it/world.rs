@@ -9,6 +9,7 @@ use std::{
 };
 
 use axum::{Router, body::Body};
+use bankroll_alerts::{ALERTS, AlertCondition, AlertKind, AlertObservation, AlertWatch, round};
 use bankroll_api::{Funds, FundsSettings, router};
 use bankroll_ledger::{
     AccountId, Action, Amount, Fact, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope, Seq,
@@ -136,6 +137,7 @@ impl World {
             WITHDRAWALS,
             bankroll_deposits::DEPOSITS,
             bankroll_notify::NOTIFY,
+            ALERTS,
         ];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
@@ -337,6 +339,21 @@ impl World {
     pub fn sign_in(&self, name: &str) -> Reply {
         let body = self.sign_in_body(name, "play.example");
         self.ask(Ask { body: Some(body.to_string().into_bytes()), ..Ask::new("POST", "/v1/sign-in") })
+    }
+
+    /// The loop of the holder finds that nothing is paid from a wallet; returns the alert.
+    pub fn open_alert(&self, wallet: &str) -> String {
+        let condition = AlertCondition::new(AlertKind::WalletStopped, wallet, "nothing new is paid");
+        let written = self.observe(&[AlertObservation::of_subject(AlertKind::WalletStopped, wallet, Some(condition))]);
+        written.expect("a new subject")
+    }
+
+    /// One round of the loop that observes conditions; returns the alert that it wrote last.
+    pub fn observe(&self, observations: &[AlertObservation]) -> Option<String> {
+        let reader = bankroll_store::Reader::open(self.ledger.location().clone()).unwrap();
+        let (mut watch, now) = (AlertWatch::default(), Time(self.clock.load(Ordering::SeqCst)));
+        let done = round(&self.ledger, &reader, &mut watch, observations, now).unwrap();
+        done.written.last().map(|change| change.alert().id.to_string())
     }
 
     pub fn account(&self, text: &str) -> AccountId {

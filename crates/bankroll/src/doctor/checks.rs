@@ -13,7 +13,7 @@ use bankroll_store::{
 use bankroll_terminal::{counted, invocation, thousands};
 
 use super::{
-    Check, certificates, chain, database_user, folder_state, head_key, interrupted, newest_head, people, scrub,
+    Check, alerts, certificates, chain, database_user, folder_state, head_key, interrupted, newest_head, people, scrub,
 };
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
@@ -62,6 +62,7 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
             if !checks.iter().any(Check::is_unsound) {
                 checks.extend(people::all(reader, &location.base()));
             }
+            checks.extend(alerts::check(reader));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -102,6 +103,7 @@ fn of_database(
             if !checks.iter().any(Check::is_unsound) {
                 checks.extend(people::all(opened, &location.base()));
             }
+            checks.extend(alerts::check(opened));
             checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));

@@ -1,5 +1,6 @@
 //! `bankroll doctor`: checks a folder, its chain and its signer, and says how to fix what is wrong. Reads only.
 
+mod alerts;
 mod certificates;
 mod chain;
 mod checks;

@@ -24,13 +24,14 @@ mod deposit_log;
 mod heads;
 mod indexer;
 mod notify;
-mod pace;
+pub(crate) mod pace;
 mod payouts;
 mod probe;
 mod rpc;
 mod setup;
 mod threads;
 
+use bankroll_alerts::{ALERTS, ALERTS_GRANTS};
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
 use bankroll_heads::{HEADS, HEADS_GRANTS};
 use bankroll_notify::{NOTIFY, NOTIFY_GRANTS};
@@ -53,7 +54,7 @@ pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, HEADS, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY]
+    vec![REGISTRY, HEADS, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY, ALERTS]
 }
 
 /// What each role may do with each table on Postgres.
@@ -67,6 +68,7 @@ pub fn grants() -> Vec<TableGrants> {
         SPAWNS_GRANTS,
         WITHDRAWALS_GRANTS,
         NOTIFY_GRANTS,
+        ALERTS_GRANTS,
     ]
     .concat()
 }

@@ -29,6 +29,7 @@ use bankroll_store::{Clock, Ledger, Location, Reader};
 
 use super::contract_checks::ContractChecks;
 use crate::{
+    alerts::AlertCounts,
     config::{ApiConfig, LoadedConfig},
     flows::FlowSetup,
     log::NodeLog,
@@ -74,7 +75,7 @@ impl FundsApi {
     }
 
     /// Starts the front of a process that has router and books, unless it runs already.
-    pub fn open_front(&self, loaded: &LoadedConfig, log: &NodeLog) -> anyhow::Result<()> {
+    pub fn open_front(&self, loaded: &LoadedConfig, counts: &AlertCounts, log: &NodeLog) -> anyhow::Result<()> {
         let mut front = self.front.lock().unwrap_or_else(PoisonError::into_inner);
         if front.is_some() {
             return Ok(());
@@ -84,7 +85,8 @@ impl FundsApi {
             let problem = (!funds.is_held()).then(|| "this node does not hold the books".to_owned());
             vec![ReadyCheck { name: "books", problem }]
         };
-        *front = Some(start(loaded, FrontBackend::Here(self.router.clone()), Arc::new(books), log)?);
+        let backend = FrontBackend::Here(self.router.clone());
+        *front = Some(start(loaded, backend, Arc::new(books), counts.clone(), log)?);
         Ok(())
     }
 
@@ -102,6 +104,7 @@ pub fn relaying_front(
     loaded: &LoadedConfig,
     forwarder: Arc<Forwarder>,
     reachable: Arc<AtomicBool>,
+    counts: AlertCounts,
     log: &NodeLog,
 ) -> anyhow::Result<FrontHandle> {
     let books = move || {
@@ -113,13 +116,14 @@ pub fn relaying_front(
         let call = forwarder.relay(request, RELAY_WITHIN);
         Box::pin(async move { call?.await }) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };
-    start(loaded, FrontBackend::Relay(Arc::new(relay)), Arc::new(books), log)
+    start(loaded, FrontBackend::Relay(Arc::new(relay)), Arc::new(books), counts, log)
 }
 
 fn start(
     loaded: &LoadedConfig,
     backend: FrontBackend,
     checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
+    counts: AlertCounts,
     log: &NodeLog,
 ) -> anyhow::Result<FrontHandle> {
     let api = &loaded.config.api;
@@ -138,6 +142,7 @@ fn start(
         rate_per_address: Some(rate(api.requests_per_s, BURST_SECONDS)),
         rate_public: Some(rate(api.sign_ins_per_s, PUBLIC_BURST_SECONDS)),
         checks,
+        gauges: Arc::new(move || counts.gauges()),
         log: Arc::new(move |line| write_access(&access, line)),
         ..FrontConfig::new(resolve(&api.listen, "api.listen")?)
     };

@@ -24,6 +24,7 @@ use super::{
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
+    alerts::{AlertSettings, AlertThread},
     config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, HeadSettings, NotifySetup, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
@@ -49,6 +50,7 @@ pub struct LeaseKeeper<'a> {
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
+    pub alerts: AlertSettings,
     /// Served while the ledger is held.
     pub api: &'a FundsApi,
     /// The configuration of the front in this process, if it has one.
@@ -185,7 +187,7 @@ impl LeaseKeeper<'_> {
         }
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         // Not before: a node that cannot open its books must say so, and not that an address is taken.
-        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
+        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, &self.alerts.counts, self.log)) {
             self.handler.release();
             ledger.clone().close();
             return Err(error);
@@ -198,6 +200,7 @@ impl LeaseKeeper<'_> {
         }
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
+        let alerts = AlertThread::start(&self.alerts, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             ledger.check_files();
             thread::sleep(CHECK_EVERY);
@@ -208,6 +211,7 @@ impl LeaseKeeper<'_> {
         self.handler.release();
         self.api.release();
         scrubber.stop();
+        alerts.stop();
         flows.stop();
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();

@@ -40,6 +40,7 @@ use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
 use crate::{
+    alerts::{AlertCounts, AlertSettings},
     config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::NodeLog,
@@ -56,6 +57,8 @@ struct ServeNode {
     stop: StopFlag,
     /// The chain, if one is configured.
     chain: Option<FlowSetup>,
+    /// Open alerts, while this node holds the books.
+    counts: AlertCounts,
 }
 
 /// The socket that commands use while a node holds the books of a folder, in that folder.
@@ -75,7 +78,7 @@ pub fn run_with_chain(
     stop: StopFlag,
 ) -> anyhow::Result<()> {
     let location = loaded.books();
-    let node = ServeNode { loaded, location, log, stop, chain };
+    let node = ServeNode { loaded, location, log, stop, chain, counts: AlertCounts::default() };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
@@ -153,6 +156,17 @@ impl ServeNode {
             pause: Duration::from_secs(books.scrub_pause_s),
             file: self.loaded.scrub_file(),
         };
+        let alerts = AlertSettings {
+            node: self.loaded.config.node.name.clone(),
+            folder: match &self.location {
+                Location::Folder(folder) => Some(folder.clone()),
+                Location::Postgres(_) => None,
+            },
+            certificates: self.loaded.certificates(),
+            scrub_file: self.loaded.scrub_file(),
+            chain: self.chain.as_ref().map(|setup| setup.chain().clone()),
+            counts: self.counts.clone(),
+        };
         LeaseKeeper {
             handler,
             log: &self.log,
@@ -162,6 +176,7 @@ impl ServeNode {
             deliveries: alone.then(|| self.loaded.notify()),
             commands: None,
             scrub,
+            alerts,
             api,
             front: alone.then_some(&self.loaded),
         }
@@ -189,7 +204,8 @@ impl ServeNode {
         let forwarder = Arc::new(forward::to_holder(identity, url)?);
         let reachable = Arc::new(AtomicBool::new(false));
         let front = roles.has(NodeRole::Api).then(|| {
-            funds_api::relaying_front(&self.loaded, Arc::clone(&forwarder), Arc::clone(&reachable), &self.log)
+            let (forwarder, reachable) = (Arc::clone(&forwarder), Arc::clone(&reachable));
+            funds_api::relaying_front(&self.loaded, forwarder, reachable, self.counts.clone(), &self.log)
         });
         let front = front.transpose()?;
         let watched = forward::watch(&forwarder, &reachable, heads, &self.log, &self.stop);
