@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ProposalId,
     role::{OperatorRole, Right, Rights},
+    texts,
 };
 
 /// One privileged act.
@@ -120,13 +121,16 @@ pub enum ProposalContent {
     },
     /// Corrects an error among what we owe.
     Transfer {
+        #[serde(with = "texts::account")]
         from: AccountName,
+        #[serde(with = "texts::account")]
         to: AccountName,
         amount: Amount,
         reason: String,
     },
     /// Reverses what a record moved.
     Reverse {
+        #[serde(with = "texts::record")]
         record: Seq,
         reason: String,
     },
@@ -162,6 +166,12 @@ impl ProposalContent {
                 | Self::SetQuorum { .. }
                 | Self::SetAudience { .. }
         )
+    }
+
+    /// Whether the ledger carries it out, in a request of its own.
+    #[must_use]
+    pub const fn is_about_money(&self) -> bool {
+        matches!(self, Self::Transfer { .. } | Self::Reverse { .. })
     }
 
     /// The right of its author.

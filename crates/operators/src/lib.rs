@@ -32,10 +32,11 @@ mod refusal;
 mod request_act;
 mod role;
 mod signed_request;
+mod texts;
 
 pub use act::{Act, ProposalContent};
 pub use log::{AuthorName, LogEntry, LogHash, Proof};
-pub use operators::{Effect, LogError, Operators};
+pub use operators::{Effect, LogError, Operators, QUORUM_OF_ONE};
 pub use person::{OperatorSession, Person, PersonKey, ProgramKey};
 pub use proposal::{PROPOSAL_LIFETIME, Proposal, ProposalId, ProposalStatus};
 pub use refusal::OperatorRefusal;

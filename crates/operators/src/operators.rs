@@ -14,6 +14,10 @@ use crate::{
 /// The largest quorum: more people than a studio has would lock it out.
 const QUORUM_MAX: u8 = 5;
 const TEXT_BYTES_MAX: usize = 500;
+/// Whom the journal names as the second person where one is enough. No person has this name.
+pub const QUORUM_OF_ONE: &str = "quorum-of-one";
+/// Words with a meaning of their own in paths and in the journal.
+const RESERVED_NAMES: [&str; 4] = [QUORUM_OF_ONE, "keys", "me", "sessions"];
 
 /// What the log makes: the people, their open proposals and sessions, keys of programs, frozen players.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -326,7 +330,8 @@ impl Operators {
 
     /// How many people must sign this content. Alone, a first owner must be able to add the second person and to choose
     /// a quorum; from the second person on, that needs several as well.
-    fn needed_for(&self, content: &ProposalContent) -> u8 {
+    #[must_use]
+    pub fn needed_for(&self, content: &ProposalContent) -> u8 {
         if self.people.len() == 1 && content.is_about_people() { 1 } else { self.quorum() }
     }
 
@@ -336,6 +341,9 @@ impl Operators {
             ProposalContent::AddPerson { person, roles, address } => {
                 if self.people.contains_key(person) {
                     return Err(OperatorRefusal::AlreadyExists { what: "person", id: person.to_string() });
+                }
+                if RESERVED_NAMES.contains(&person.as_str()) {
+                    return Err(OperatorRefusal::Malformed { field: "person", why: "the name has another meaning" });
                 }
                 check_roles(roles)?;
                 self.check_new_key(*address)
@@ -380,9 +388,14 @@ impl Operators {
                 }
             }
             ProposalContent::ResumeServer { .. } => Ok(()),
-            ProposalContent::Transfer { reason, .. } | ProposalContent::Reverse { reason, .. } => {
+            ProposalContent::Transfer { from, to, amount, reason } => {
+                // The ledger would refuse these for ever, and remember nothing.
+                if from == to || amount.is_zero() {
+                    return Err(OperatorRefusal::Malformed { field: "amount", why: "nothing would move" });
+                }
                 check_text("reason", reason)
             }
+            ProposalContent::Reverse { reason, .. } => check_text("reason", reason),
         }
     }
 
@@ -559,6 +572,12 @@ impl Operators {
 
     pub fn proposals(&self) -> impl Iterator<Item = &Proposal> {
         self.proposals.values()
+    }
+
+    /// An open session, by its name.
+    #[must_use]
+    pub fn session(&self, session: &str, now: Time) -> Option<&OperatorSession> {
+        self.sessions.get(session).filter(|found| found.expires_at > now)
     }
 
     pub fn sessions(&self, now: Time) -> impl Iterator<Item = &OperatorSession> {

@@ -4,16 +4,22 @@
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 
 mod accounts;
+mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
 mod exit_order;
 mod exits;
 mod holds;
+mod operators;
 mod pages;
 mod payout_requests;
+mod player_views;
 mod players;
+mod program_keys;
+mod proposals;
 mod records;
+mod redacted;
 mod registry;
 mod registry_bodies;
 mod server_deposits;
@@ -105,4 +111,20 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::changes))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
+        .routes(routes!(operators::list))
+        .routes(routes!(operators::me))
+        .routes(routes!(operators::show))
+        .routes(routes!(operators::suspend))
+        .routes(routes!(operators::revoke_key))
+        .routes(routes!(operators::sessions))
+        .routes(routes!(operators::revoke_session))
+        .routes(routes!(program_keys::list, program_keys::create))
+        .routes(routes!(program_keys::revoke))
+        .routes(routes!(proposals::list, proposals::propose))
+        .routes(routes!(proposals::show))
+        .routes(routes!(proposals::confirm))
+        .routes(routes!(proposals::reject))
+        .routes(routes!(audit_log::list))
+        .routes(routes!(player_views::show))
+        .routes(routes!(player_views::freeze))
 }

@@ -13,6 +13,7 @@ mod limits;
 mod matrix;
 mod money;
 mod owner;
+mod people;
 mod sessions;
 mod spawns;
 mod strict_input;
