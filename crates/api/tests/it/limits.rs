@@ -119,6 +119,7 @@ fn codes(world: &World) -> Vec<Value> {
 #[test]
 fn a_pause_closes_every_way_into_the_world_and_none_out_of_it() {
     let world = World::new();
+    world.set_quorum_of_one();
     let alice = funds_of("arena", "alice");
     let body = json!({ "account": alice, "amount": "200" });
     let before = world.post_with("arena", "/v1/servers/arena/withdraw", "k1", body.clone()).expect(200);

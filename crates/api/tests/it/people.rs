@@ -1,6 +1,9 @@
 //! What people do in stories: each change is signed, sessions read, and more people are hired by proposals.
 
+use bankroll_ledger::{IdempotencyKey, Name, Namespace, Principal, Scope, Time};
+use bankroll_operators::{AuthorName, Proof, SignedRequest};
 use bankroll_orders::typed_data::{self, ApiRequest, B256, WalletSignature};
+use bankroll_registry::{ChangeOrigin, Registry, change_request};
 use serde_json::{Value, json};
 use sha3::{Digest, Keccak256};
 
@@ -99,6 +102,35 @@ impl World {
     pub fn with_token(&self, token: &str, method: &str, path: &str) -> Reply {
         let key = format!("story-{}", self.number());
         self.ask(Ask { token: Some(token), key: Some(&key), ..Ask::new(method, path) })
+    }
+
+    /// Commits a confirmation and not the money: as a process that ends between the two.
+    pub fn confirm_without_money(&self, of: &str, proposal: &Value, content: &Value) {
+        let (path, request_key) = (format!("/v1/proposals/{}/confirm", proposal["proposal"].as_str().unwrap()), "crash");
+        let body = json!({ "content": content }).to_string();
+        let ask = signed(self, of, ("POST", &path), Some(request_key), Some(body.clone().into_bytes()));
+        let header = |name: &str| ask.headers.iter().find(|(found, _)| *found == name).unwrap().1.clone();
+        let request = SignedRequest {
+            method: "POST".into(),
+            path: path.clone(),
+            audience: AUDIENCE.into(),
+            chain_id: CHAIN.0,
+            idempotency_key: request_key.into(),
+            body,
+            expires: header("x-bankroll-expires").parse().unwrap(),
+            address: address(of),
+            signature: header("x-bankroll-signature"),
+        };
+        let (person, now): (Name, Time) = (of.parse().unwrap(), Time(self.seconds() * 1_000_000));
+        let reader = bankroll_store::Reader::open(self.ledger.location().clone()).unwrap();
+        let registry = Registry::load(&reader, now).unwrap();
+        let act = request.act(&person, now, None, None).unwrap();
+        let decided = registry.decide_act(AuthorName::Person(person), act, Proof::Signed(Box::new(request)), now).unwrap();
+        assert!(decided.money.is_some());
+        let key = IdempotencyKey { namespace: Namespace::Registry, scope: Scope::House, text: "crash".into() };
+        let by = "operator:omar".parse().unwrap();
+        let origin = ChangeOrigin { principal: Principal::System, key, by, request_hash: [0; 32], now };
+        self.ledger.apply(change_request(&origin, &decided.changes).unwrap()).unwrap().effects().unwrap();
     }
 
     /// The kinds of the newest events, the oldest first.

@@ -196,6 +196,10 @@ impl World {
         self.tokens.lock().unwrap().get(of).cloned().unwrap_or_else(|| panic!("no session of {of}"))
     }
 
+    pub fn remember(&self, of: &str, token: String) {
+        self.tokens.lock().unwrap().insert(of.into(), token);
+    }
+
     pub fn pass(&self, seconds: u64) {
         self.clock.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
         self.ledger.tick().unwrap();
