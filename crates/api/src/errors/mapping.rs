@@ -141,7 +141,7 @@ impl From<ActRefusal> for ApiError {
             | OperatorRefusal::FirstOwnerExists => ErrorCode::Conflict,
             OperatorRefusal::ActMismatch => ErrorCode::Internal,
         };
-        Self::with(code, refusal.to_string())
+        if code == ErrorCode::NotFound { code.into() } else { Self::with(code, refusal.to_string()) }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod accounts;
 mod alerts;
+mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
@@ -15,11 +16,16 @@ mod exit_order;
 mod exits;
 mod heads;
 mod holds;
+mod operators;
 mod pages;
 mod payout_requests;
+mod player_views;
 mod players;
+mod program_keys;
+mod proposals;
 mod receipts;
 mod records;
+mod redacted;
 mod registry;
 mod registry_bodies;
 mod server_deposits;
@@ -139,4 +145,20 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(webhooks::resend_of_server))
         .routes(routes!(webhooks::test_of_server))
         .routes(routes!(webhooks::deliveries_of_server))
+        .routes(routes!(operators::list))
+        .routes(routes!(operators::me))
+        .routes(routes!(operators::show))
+        .routes(routes!(operators::suspend))
+        .routes(routes!(operators::revoke_key))
+        .routes(routes!(operators::sessions))
+        .routes(routes!(operators::revoke_session))
+        .routes(routes!(program_keys::list, program_keys::create))
+        .routes(routes!(program_keys::revoke))
+        .routes(routes!(proposals::list, proposals::propose))
+        .routes(routes!(proposals::show))
+        .routes(routes!(proposals::confirm))
+        .routes(routes!(proposals::reject))
+        .routes(routes!(audit_log::list))
+        .routes(routes!(player_views::show))
+        .routes(routes!(player_views::freeze))
 }

@@ -9,12 +9,18 @@
 //! | --- | --- |
 //! | `gate` | from a proof to a caller with rights |
 //! | `signature` | requests that are signed one by one |
+//! | `acts` | acts of people: their entry in the audit log, and what changes with it |
+//! | `program_key` | keys of programs |
+//! | `proposals` | confirmed proposals about money, carried out once |
 //! | `changes` | changes of the registry: decide, commit, then memory |
 //! | `readers`, `account_numbers` | reading without the writer; names of accounts |
 
 mod account_numbers;
+mod acts;
 mod changes;
 mod gate;
+mod program_key;
+mod proposals;
 mod readers;
 mod signature;
 
@@ -31,8 +37,11 @@ use bankroll_store::{Clock, Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::{AccountNumbers, LockedNumbers};
+pub(crate) use acts::EnteredAct;
 pub(crate) use changes::{Added, ChangeGate};
 pub(crate) use gate::Gate;
+pub(crate) use program_key::MadeProgramKey;
+pub(crate) use proposals::{ProposalOutcome, confirmed_money, outcome, settle};
 pub(crate) use readers::Readers;
 
 use crate::{ApiError, ErrorCode};
@@ -147,6 +156,7 @@ impl Funds {
             let _ = written.wait().map_err(bankroll_store::SubmitError::from)?;
             keys = SessionKeys::load(&reader, audience)?;
         }
+        proposals::settle_all(&ledger, &reader, &registry);
         let held = HeldBooks {
             ledger,
             readers: Readers::new(location.clone()),
