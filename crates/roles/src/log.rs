@@ -29,7 +29,7 @@ impl LogLevel {
             "lost" | "unsound" => Self::Error,
             "no_api" | "no_books" | "no_commands" | "no_head" | "unreachable" | "trouble" | "waits"
             | "scrub_failed" | "unconfirmed" | "repaired" | "verifying" | "refused_rows" | "reorganised"
-            | "signer_trouble" | "request_failed" => Self::Warning,
+            | "signer_trouble" | "head_signer" | "request_failed" => Self::Warning,
             "request" => Self::Debug,
             _ => Self::Info,
         }

@@ -97,14 +97,17 @@ fn a_node_publishes_what_its_journal_has_before_it_ends() {
         assert!(shown.contains(&line), "{line:?} is not in {shown}");
     }
     let doctor = run(at, &["doctor"]).stdout;
-    let up_to = format!("heads are published up to batch {batches}, signed by {address}");
-    assert!(doctor.contains(&up_to), "{doctor}");
+    let up_to = format!("heads are published up to batch {batches}, signed by");
+    assert!(doctor.contains(&up_to) && doctor.contains(address), "{doctor}");
     let audited = run(at, &["audit", "--head", "head.json"]).ok();
     assert!(audited.contains("1 published head and the tree over them agree with the journal"), "{audited}");
     run(at, &["audit", "--head", &format!("{batches}:0x{hash}")]).ok();
     run(at, &["head", "--batch", "1"]).fails(3, &["no head was published after batch 1; the newest is after batch"]);
     publish(at);
     assert_eq!(keep(at, "again.json"), head, "nothing new, nothing published");
+    run(at, &["rebuild"]).ok();
+    run(at, &["head", "--since", "head.json"]).ok();
+    run(at, &["audit", "--head", "head.json"]).ok();
 }
 
 #[test]
@@ -138,7 +141,6 @@ fn a_running_node_publishes_within_moments_and_the_service_connects_heads_by_url
     assert!(compared.starts_with("consistent: the journal up to batch"), "{compared}");
     let json = run(at, &[&since[..], &["--json"]].concat()).json();
     assert_eq!((&json["consistent"], &json["to"]), (&true.into(), &second));
-    // Public, and a proxy may keep it.
     stop(node);
 }
 

@@ -25,7 +25,8 @@ fn grow(location: &Location, key: &AuthKey) {
     let rows = Rows::open(&ledger).unwrap();
     let sign = |digest: &[u8; 32]| key.sign(digest);
     let chain = bankroll_orders::ChainId(31337);
-    let signer = HeadSigner { audience: "localhost:8640", chain, address: key.address(), sign: &sign };
+    let (address, batches_max) = (key.address(), publish::BATCHES_MAX);
+    let signer = HeadSigner { audience: "localhost:8640", chain, address, batches_max, sign: &sign };
     let mut number = 0;
     for size in SIZES {
         while rows.reader().head().unwrap().batch < size {
@@ -73,11 +74,14 @@ fn a_second_implementation_agrees_about_a_node_with_books_in_a_folder() {
 fn a_second_implementation_agrees_about_a_front_that_relays_to_books_in_a_database() {
     let casino = casino();
     credit(casino.path(), FUNDS, 100);
+    // The log moves with the books.
+    super::publish(casino.path());
     let folder = deployment(&[("books-1", "books"), ("api-1", "api")]);
     let at = folder.path();
+    std::fs::copy(casino.path().join("head.key"), at.join("head.key")).unwrap();
     let url = bankroll_testkit::postgres::needed_database();
     run(casino.path(), &["migrate-books", "--from", ".", "--to", url.reveal()]).ok();
-    let key = AuthKey::create(&at.join("head.key")).unwrap();
+    let key = AuthKey::read(&at.join("head.key")).unwrap();
     grow(&url.clone().into(), &key);
     let env = [("BANKROLL__BOOKS__DATABASE", url.reveal()), ("BANKROLL__CHAIN__ID", "31337")];
     let receipt = at.join("receipt.json");
@@ -86,9 +90,8 @@ fn a_second_implementation_agrees_about_a_front_that_relays_to_books_in_a_databa
     let front = Running::start(at, &url, "api-1", "api");
     let [api, _] = front.until_all(["api", "books_found"]);
     expect_all(&referee(api["url"].as_str().unwrap(), &key.address().to_string(), &receipt));
-    // Proxies may keep what never changes, also behind a front.
     let published = run_with(at, &env, &["audit", "--json"]).json()["published_heads"].as_u64();
-    assert!(published >= Some(SIZES.len() as u64), "{published:?}");
+    assert!(published > Some(SIZES.len() as u64), "{published:?}");
 }
 
 #[test]
