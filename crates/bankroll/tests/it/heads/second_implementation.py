@@ -257,8 +257,9 @@ def check_receipt(receipt, published):
 # --- The run --------------------------------------------------------------------------------------------------------
 
 
-def get(url, path):
+def get(url, path, kept=None):
     with urllib.request.urlopen(url + path, timeout=30) as response:
+        assert kept is None or response.headers["Cache-Control"] == kept, "how long a proxy may keep it"
         return json.loads(response.read())
 
 
@@ -299,10 +300,10 @@ def main():
     url, address, file = sys.argv[1:]
     assert keccak(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
     chance, heads = random.Random(15), log(url)
-    assert heads == sorted(heads, key=lambda head: -head["batch"]) and get(url, "/v1/heads/latest") == heads[0]
+    assert heads == sorted(heads, key=lambda head: -head["batch"]) and get(url, "/v1/heads/latest", "public, max-age=1") == heads[0]
     for head in heads:
         check_signature(head, address)
-        assert get(url, f"/v1/heads/{head['batch']}") == head
+        assert get(url, f"/v1/heads/{head['batch']}", "public, max-age=31536000, immutable") == head
     pairs = [(one, two) for two in heads for one in heads if one["batch"] <= two["batch"]]
     refused = sum(check_pair(url, one, two, chance) for one, two in pairs)
     receipt = json.load(open(file))
