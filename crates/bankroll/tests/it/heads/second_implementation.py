@@ -1,6 +1,6 @@
 """Published heads and receipts, checked by code that shares nothing with the product.
 
-Only the standard library: Keccak-256, secp256k1, EIP-712, the trees of RFC 9162 and the bytes of two records are written
+Only the standard library: Keccak-256, secp256k1, EIP-712, the trees of RFC 9162 and the bytes of a record are written
 here again. Usage: second_implementation.py URL ADDRESS RECEIPT; prints what it has checked as one JSON object, and ends
 with an exception at the first thing that is not so.
 """
@@ -300,7 +300,8 @@ def main():
     url, address, file = sys.argv[1:]
     assert keccak(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
     chance, heads = random.Random(15), log(url)
-    assert heads == sorted(heads, key=lambda head: -head["batch"]) and get(url, "/v1/heads/latest", "public, max-age=1") == heads[0]
+    assert heads == sorted(heads, key=lambda head: -head["batch"])
+    assert get(url, "/v1/heads/latest", "public, max-age=1") == heads[0]
     for head in heads:
         check_signature(head, address)
         assert get(url, f"/v1/heads/{head['batch']}", "public, max-age=31536000, immutable") == head
