@@ -17,7 +17,7 @@ use bankroll_ledger::{
 };
 use bankroll_orders::{Address, ChainId, typed_data::WalletSignature};
 use bankroll_store::{Audit, Clock, FaultKind, FaultPoint, Ledger, LedgerOptions, Location, Reader, Rows};
-use bankroll_testkit::postgres;
+use bankroll_testkit::{checksums, postgres};
 use k256::ecdsa::SigningKey;
 use tempfile::TempDir;
 
@@ -191,18 +191,6 @@ impl World {
 
     /// Runs SQL that no role may run: triggers are off.
     pub fn edit(&self, sql: &str) {
-        match self.location() {
-            Location::Folder(folder) => {
-                let books = rusqlite::Connection::open(folder.join(bankroll_store::BOOKS_FILE)).unwrap();
-                let triggers = "DROP TRIGGER IF EXISTS published_heads_keep_what_they_have;
-                                DROP TRIGGER IF EXISTS published_heads_forget_nothing;
-                                DROP TRIGGER IF EXISTS batches_keep_what_they_have;";
-                books.execute_batch(&format!("{triggers}{sql}")).unwrap();
-            }
-            Location::Postgres(url) => {
-                let sql = format!("SET session_replication_role = replica; SET search_path = books, public; {sql}");
-                postgres::run(url.reveal(), &sql.replace("x'", "'\\x"));
-            }
-        }
+        checksums::edit(self.location(), sql);
     }
 }
