@@ -51,6 +51,7 @@ fn sound_books_are_green() {
         "schema",
         "books",
         "newest head",
+        "head key",
         "lock",
         "settings",
         "pages",

@@ -96,6 +96,7 @@ fn every_command_has_an_example_and_json() {
         "export",
         "receipt",
         "receipt check",
+        "head",
         "audit",
         "accept-loss",
         "doctor",

@@ -20,6 +20,7 @@ mod examples;
 mod flows;
 mod forwarding;
 mod hand;
+mod heads;
 mod help;
 mod house;
 mod http_referees;
