@@ -75,6 +75,15 @@ impl World {
         Self::at(folder, location, set)
     }
 
+    /// For tests that need Postgres.
+    pub fn in_database() -> Self {
+        Self::at(tempfile::tempdir().unwrap(), postgres::needed_database().into(), |_| {})
+    }
+
+    pub fn location(&self) -> Location {
+        self.options.location.clone()
+    }
+
     fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
         let (clock, now) = Clock::manual(Time(1_800_000_000 * SECOND));
         let mut options = LedgerOptions { clock, migrations: vec![NOTIFY], ..LedgerOptions::new(location) };
