@@ -15,7 +15,7 @@ use crate::{
     event_pages::{EventPages, PAGE},
     plan::PendingDelivery,
     progress::EndpointProgress,
-    schedule::{AfterAttempt, AttemptOutcome, Jitter, StopReason, after_attempt},
+    schedule::{AfterAttempt, AttemptOutcome, GiveUpReason, Jitter, after_attempt},
 };
 
 /// Rows deleted at a time.
@@ -170,7 +170,7 @@ pub(crate) fn outcome(
     outcome: &AttemptOutcome,
     now: Time,
     jitter: Jitter,
-) -> (Vec<Statement>, Option<StopReason>) {
+) -> (Vec<Statement>, Option<GiveUpReason>) {
     let after = after_attempt(outcome, attempt.attempts_before, now, jitter);
     let (state, next_at) = match after {
         AfterAttempt::Delivered => ("delivered", now),
