@@ -45,6 +45,14 @@ pub(crate) fn newest_requests(rows: &Rows) -> Result<BTreeMap<String, u64>, Noti
     found.iter().map(read).collect()
 }
 
+/// How many events wait for the endpoint.
+pub(crate) fn waiting(rows: &Rows, endpoint: &EndpointId) -> Result<usize, NotifyError> {
+    let sql = "SELECT count(*) AS waiting FROM webhook_deliveries WHERE endpoint = $1 AND state = 'pending'";
+    let found = rows.read(sql, vec![text(endpoint.as_str())])?;
+    let count = found.first().map_or(Ok(0), |row| number_of(row, "waiting"))?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
 /// What the endpoint has not got yet, in the order of events.
 pub(crate) fn pending(rows: &Rows, endpoint: &EndpointId, most: usize) -> Result<Vec<PendingDelivery>, NotifyError> {
     let sql = format!(
