@@ -77,7 +77,12 @@ impl Gateway {
 
     /// Answers one request; `place` is its connection's, which is busy once the whole request is there. Every answer has
     /// an id, the headers of safety, and a line in the log.
-    pub async fn answer(&self, peer: SocketAddr, place: &Arc<Connection>, request: hyper::Request<Incoming>) -> Response {
+    pub async fn answer(
+        &self,
+        peer: SocketAddr,
+        place: &Arc<Connection>,
+        request: hyper::Request<Incoming>,
+    ) -> Response {
         let start = Instant::now();
         let (mut parts, body) = request.into_parts();
         let id = self.request_id(&parts.headers);
@@ -138,12 +143,15 @@ impl Gateway {
             return Err(ApiError::new(ErrorCode::Busy).after(1));
         }
         let method = parts.method.clone();
-        let answered = match tokio::time::timeout(self.config.answer_timeout, self.backend.ask(parts.clone(), body.bytes.clone())).await {
-            Ok(answered) => answered,
-            // The books may still decide it.
-            Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
-            Err(_) => Err(ApiError::new(ErrorCode::Unavailable).after(1)),
-        };
+        let answered =
+            match tokio::time::timeout(self.config.answer_timeout, self.backend.ask(parts.clone(), body.bytes.clone()))
+                .await
+            {
+                Ok(answered) => answered,
+                // The books may still decide it.
+                Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
+                Err(_) => Err(ApiError::new(ErrorCode::Unavailable).after(1)),
+            };
         match stream {
             Some(stream) => self.streams.begin(stream, parts, answered?, Arc::clone(place)).await,
             None => answered,

@@ -178,8 +178,7 @@ fn a_session_that_is_closed_ends_its_stream_although_nothing_happens() {
 fn a_revoked_key_ends_the_streams_of_its_sessions() {
     let world = World::new();
     let front = start(&world, config());
-    let (mut arena, mut rival) =
-        (stream_of(&world, &front, "arena").open(), stream_of(&world, &front, "rival").open());
+    let (mut arena, mut rival) = (stream_of(&world, &front, "arena").open(), stream_of(&world, &front, "rival").open());
     world.owner("DELETE", &format!("/v1/registry/server-keys/{}", address("arena")), json!({}));
     // Nothing of what happens after the answer is in the stream.
     announce(&world, "dep_1");
@@ -351,7 +350,8 @@ fn a_drain_ends_streams_with_a_word() {
 fn no_caller_reaches_what_fronts_ask() {
     let world = World::new();
     let front = start(&world, config());
-    for path in ["/internal/events/newest?after=0&rights=0", "/internal", "/%69nternal/events/newest?after=0&rights=0"] {
+    for path in ["/internal/events/newest?after=0&rights=0", "/internal", "/%69nternal/events/newest?after=0&rights=0"]
+    {
         let reply = Client::new(front.address()).get(path);
         assert_eq!(reply.status, 404, "{path}");
     }

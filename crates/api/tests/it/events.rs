@@ -1,8 +1,6 @@
 //! Events in pages: each caller sees their own, in order, from any position.
 
-use bankroll_ledger::{
-    Action, Amount, Event, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
-};
+use bankroll_ledger::{Action, Amount, Event, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Ask, World, player};

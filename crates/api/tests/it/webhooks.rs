@@ -100,7 +100,9 @@ fn a_game_server_manages_its_own_webhooks_and_sees_no_others() {
 fn what_cannot_be_a_webhook_is_refused() {
     let world = World::new();
     let refused = |body: Value| world.post("olga", "/v1/webhooks", body).code().to_owned();
-    for url in ["http://hooks.example/", "https://127.0.0.1/", "https://10.0.0.1/x", "https://[::1]/", "ftp://a.b/", "x"] {
+    for url in
+        ["http://hooks.example/", "https://127.0.0.1/", "https://10.0.0.1/x", "https://[::1]/", "ftp://a.b/", "x"]
+    {
         assert_eq!(refused(json!({ "url": url })), "webhook_target", "{url}");
     }
     assert_eq!(refused(json!({ "url": format!("https://hooks.example/{}", "x".repeat(2_000)) })), "webhook_target");

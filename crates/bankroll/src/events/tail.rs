@@ -32,7 +32,11 @@ pub fn tail(args: &EventTailArgs, json: bool) -> anyhow::Result<()> {
     let stop = StopSignal::listen()?;
     let follower = EventFollower::new(args.subject.connect()?, &args.types, args.after);
     let end = follower.run(&stop, |event| {
-        if json { terminal::answer(&format!("{event}\n")) } else { terminal::answer(&event_line(event, Paint::stdout())) }
+        if json {
+            terminal::answer(&format!("{event}\n"))
+        } else {
+            terminal::answer(&event_line(event, Paint::stdout()))
+        }
     })?;
     if end == FollowEnd::NoNode {
         eprintln!("note: no node runs here, so that nothing happens; start one with `bankroll serve`");

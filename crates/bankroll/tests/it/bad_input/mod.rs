@@ -12,6 +12,7 @@
 mod arguments;
 mod configuration;
 mod coverage;
+mod events;
 mod files;
 mod funds;
 mod owner;
@@ -27,9 +28,10 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 9] = [
+const TABLES: [&[Row]; 10] = [
     arguments::ROWS,
     configuration::ROWS,
+    events::ROWS,
     files::ROWS,
     funds::ROWS,
     owner::ROWS,
@@ -50,6 +52,11 @@ fn check(rows: &[Row]) {
 #[test]
 fn wrong_arguments_are_refused() {
     check(arguments::ROWS);
+}
+
+#[test]
+fn wrong_input_about_events_is_refused() {
+    check(events::ROWS);
 }
 
 #[test]
