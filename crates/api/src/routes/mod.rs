@@ -7,6 +7,7 @@ mod accounts;
 mod batch;
 mod deposits;
 mod documentation;
+mod event_page_text;
 mod event_redaction;
 mod event_tail;
 mod events;
