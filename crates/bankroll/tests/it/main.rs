@@ -16,6 +16,7 @@ mod demo_nodes;
 mod demo_up;
 mod doctor;
 mod doctor_chain;
+mod events_commands;
 mod examples;
 mod flows;
 mod forwarding;
