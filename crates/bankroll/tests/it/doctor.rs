@@ -56,6 +56,7 @@ fn sound_books_are_green() {
         "pages",
         "tail",
         "scrub",
+        "alerts",
         "audit",
     ];
     assert_eq!(names, expected);
