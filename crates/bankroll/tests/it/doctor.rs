@@ -60,6 +60,7 @@ fn sound_books_are_green() {
         "audit log",
         "people",
         "people's keys",
+        "alerts",
         "audit",
     ];
     assert_eq!(names, expected);

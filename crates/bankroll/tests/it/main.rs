@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod accounts;
+mod alerts;
 mod audit;
 mod bad_input;
 mod bench;
