@@ -41,5 +41,6 @@ mod serve;
 mod serve_chain;
 mod signer;
 mod taken_over;
+mod taken_over_people;
 mod tutorial;
 mod widths;
