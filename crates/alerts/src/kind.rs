@@ -115,9 +115,11 @@ kinds! {
     /// The nonce of a payout was used by a transaction that is none of ours.
     PayoutUnknown = "payout_unknown", Critical, ByItself, 0, 0, "bankroll explain PAYOUT";
     /// What is final on the chain is not what was settled.
-    PayoutContradicted = "payout_contradicted", Critical, ByItself, 0, 0, "bankroll explain PAYOUT";
+    PayoutContradicted = "payout_contradicted", Critical, ByPerson, 0, 0, "bankroll explain PAYOUT";
     /// Payouts that should have been sent long ago.
     PayoutsLate = "payouts_late", Warning, ByItself, 0, 1, "bankroll doctor";
+    /// Approved payouts that no payouts process has begun.
+    PayoutsNotBegun = "payouts_not_begun", Warning, ByItself, 10, 1, "check that a node with the role payouts runs";
     /// Payouts that a person must approve.
     PayoutsAwaitApproval = "payouts_await_approval", Info, ByItself, 0, 0, "bankroll withdrawals list --state awaiting_approval";
     /// The books refused the outcome of a payout.

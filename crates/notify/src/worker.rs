@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_ledger::Time;
-use bankroll_store::{EventPosition, Rows, RowsError, RowsLocation, RowsRejection, Statement};
+use bankroll_store::{EventPosition, Rows, RowsError, RowsLocation, RowsRejection, Statement, columns::BadRow};
 
 use crate::{
     EndpointId, NotifyError, WebhookEndpoint,
@@ -79,8 +79,8 @@ pub struct DeliveryRound {
     pub attempts: Vec<DeliveryAttempt>,
     /// Whether there is more to do at once.
     pub is_busy: bool,
-    /// Endpoints that were given up since the round before, with the reason.
-    pub stopped: Vec<(EndpointId, &'static str)>,
+    /// Endpoints with rows that cannot be read; the others go on.
+    pub skipped: Vec<(EndpointId, BadRow)>,
 }
 
 impl DeliveryWorker {
@@ -98,39 +98,64 @@ impl DeliveryWorker {
     /// # Errors
     /// If rows cannot be read or written. The next round reads everything again.
     pub fn round(&mut self, now: Time) -> Result<DeliveryRound, NotifyError> {
-        let planned = self.plan_all(now);
-        if planned.is_err() {
-            self.forget();
+        let mut round = DeliveryRound::default();
+        match self.plan_all(now, &mut round) {
+            Ok(()) => Ok(round),
+            Err(error) => {
+                // What was planned before the failure is not sent.
+                round.attempts.iter().for_each(|attempt| self.abandon(attempt));
+                self.forget();
+                Err(error)
+            }
         }
-        planned
     }
 
-    fn plan_all(&mut self, now: Time) -> Result<DeliveryRound, NotifyError> {
-        let mut round = DeliveryRound::default();
-        if !self.hold_lease(now)? {
+    fn plan_all(&mut self, now: Time, round: &mut DeliveryRound) -> Result<(), NotifyError> {
+        let mut enabled = endpoints(self.rows.reader())?;
+        enabled.retain(WebhookEndpoint::is_enabled);
+        // Without endpoints nothing is written, not even a lease.
+        if enabled.is_empty() || !self.hold_lease(now)? {
             self.forget();
-            return Ok(round);
+            return Ok(());
         }
         self.clean(now)?;
         let newest = self.rows.reader().newest_event()?;
         let mut progress = rows::progress(&self.rows)?;
         let requested = rows::newest_requests(&self.rows)?;
-        let mut enabled = endpoints(self.rows.reader())?;
-        enabled.retain(WebhookEndpoint::is_enabled);
         // If there are not enough places, those who have waited longest come first.
         enabled.sort_by_key(|endpoint| self.work.get(&endpoint.id).map_or(0, |work| work.served));
         self.rounds = self.rounds.saturating_add(1);
         let mut pages = EventPages::default();
         for endpoint in &enabled {
-            let at = self.up_to_date(endpoint, progress.remove(endpoint.id.as_str()), now)?;
-            if at.stopped_at.is_some() {
-                continue;
+            let known = progress.remove(endpoint.id.as_str());
+            let requested = requested.get(endpoint.id.as_str()).copied().unwrap_or(0);
+            match self.serve(endpoint, known, newest, requested, &mut pages, now, round) {
+                // One endpoint's rows stop no other endpoint.
+                Err(NotifyError::Row(bad)) => round.skipped.push((endpoint.id.clone(), bad)),
+                served => served?,
             }
-            let has_requests = requested.get(endpoint.id.as_str()).is_some_and(|newest| *newest > at.request);
-            round.is_busy |= self.take(endpoint, &at, newest, has_requests, &mut pages, now)?;
-            self.plan_one(endpoint, now, &mut round)?;
         }
-        Ok(round)
+        Ok(())
+    }
+
+    /// Takes what is new for one endpoint and plans what is due.
+    #[expect(clippy::too_many_arguments, reason = "what one round has read, once for all endpoints")]
+    fn serve(
+        &mut self,
+        endpoint: &WebhookEndpoint,
+        known: Option<EndpointProgress>,
+        newest: EventPosition,
+        requested: u64,
+        pages: &mut EventPages,
+        now: Time,
+        round: &mut DeliveryRound,
+    ) -> Result<(), NotifyError> {
+        let at = self.up_to_date(endpoint, known, now)?;
+        if at.stopped_at.is_some() {
+            return Ok(());
+        }
+        round.is_busy |= self.take(endpoint, &at, newest, requested > at.request, pages, now)?;
+        self.plan_one(endpoint, now, round)
     }
 
     /// Records outcomes, each with the attempt it belongs to, in one write.
@@ -157,6 +182,13 @@ impl DeliveryWorker {
             self.rows.write(statements)?;
         }
         Ok(stopped)
+    }
+
+    /// An attempt that was not made: it is still due.
+    pub fn abandon(&mut self, attempt: &DeliveryAttempt) {
+        let work = self.work.entry(attempt.endpoint.clone()).or_default();
+        work.in_flight.remove(&attempt.position);
+        work.idle = None;
     }
 
     /// The attempts in flight at an orderly end are abandoned: the next worker makes them again.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ProposalId,
     role::{OperatorRole, Right, Rights},
+    texts,
 };
 
 /// One privileged act.
@@ -120,17 +121,17 @@ pub enum ProposalContent {
     },
     /// Corrects an error among what we owe.
     Transfer {
-        #[serde(with = "as_text")]
+        #[serde(with = "texts::account")]
         from: AccountName,
-        #[serde(with = "as_text")]
+        #[serde(with = "texts::account")]
         to: AccountName,
         /// In base units.
-        #[serde(with = "as_text")]
         amount: Amount,
         reason: String,
     },
     /// Reverses what a record moved.
     Reverse {
+        #[serde(with = "texts::record")]
         record: Seq,
         reason: String,
     },
@@ -168,24 +169,15 @@ impl ProposalContent {
         )
     }
 
+    /// Whether the ledger carries it out, in a request of its own.
+    #[must_use]
+    pub const fn is_about_money(&self) -> bool {
+        matches!(self, Self::Transfer { .. } | Self::Reverse { .. })
+    }
+
     /// The right of its author.
     #[must_use]
     pub const fn right_to_propose(&self) -> Right {
         if self.is_about_people() { Right::ManageOperators } else { Right::Propose }
-    }
-}
-
-/// Values in the form that callers and people write.
-mod as_text {
-    use std::{fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }

@@ -14,8 +14,10 @@ use crate::{
 };
 
 const TEXT_BYTES_MAX: usize = 500;
-/// Stands in the journal for the second person of an override where one person is enough. No person has this name.
+/// Whom the journal names as the second person where one is enough. No person has this name.
 pub const QUORUM_OF_ONE: &str = "quorum-of-one";
+/// Words with a meaning of their own in paths and in the journal.
+const RESERVED_NAMES: [&str; 4] = [QUORUM_OF_ONE, "keys", "me", "sessions"];
 
 /// What the log makes: the people, their open proposals and sessions, keys of programs, frozen players.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -241,6 +243,12 @@ impl Operators {
 
     pub fn proposals(&self) -> impl Iterator<Item = &Proposal> {
         self.proposals.values()
+    }
+
+    /// An open session, by its name.
+    #[must_use]
+    pub fn session(&self, session: &str, now: Time) -> Option<&OperatorSession> {
+        self.sessions.get(session).filter(|found| found.expires_at > now)
     }
 
     pub fn sessions(&self, now: Time) -> impl Iterator<Item = &OperatorSession> {

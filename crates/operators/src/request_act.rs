@@ -2,6 +2,7 @@
 //! signature cannot be moved to another act.
 
 use bankroll_ledger::{Name, Time};
+use bankroll_orders::Address;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{Act, OperatorRefusal, PROPOSAL_LIFETIME, ProposalContent, ProposalId, Right, Rights, SignedRequest};
@@ -88,8 +89,9 @@ impl SignedRequest {
             ("DELETE", ["v1", "program-keys", id]) => Ok(Act::RevokeProgramKey { id: part("id", id)? }),
             ("POST", ["v1", "players", player, "freeze"]) => {
                 let FreezeBody { reason } = self.body()?;
-                Ok(Act::FreezePlayer { player: part("player", player)?, reason })
+                Ok(Act::FreezePlayer { player: player_name(player)?, reason })
             }
+            ("GET", ["v1", "players", player]) => Ok(Act::ReadPlayer { player: player_name(player)? }),
             _ => {
                 let right = right.ok_or(OperatorRefusal::ActMismatch)?;
                 let (operation, resource) = (self.method.clone(), self.path.clone());
@@ -101,6 +103,12 @@ impl SignedRequest {
     fn body<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
         serde_json::from_str(&self.body).map_err(|error| OperatorRefusal::Body { why: error.to_string() })
     }
+}
+
+/// A player is known by a wallet, in one spelling: a freeze under another one would stop nothing.
+fn player_name(text: &str) -> Result<Name, OperatorRefusal> {
+    let wallet: Address = part("player", text)?;
+    part("player", &wallet.lower_hex())
 }
 
 fn part<T: std::str::FromStr>(field: &'static str, text: &str) -> Result<T, OperatorRefusal> {

@@ -37,7 +37,9 @@ impl LoggedAct {
             Proof::Signed(request) => {
                 let head = format!("{} {}\n", request.method, request.path);
                 let hash: [u8; 32] = Sha256::new().chain_update(head).chain_update(&request.body).finalize().into();
-                (text(&request.idempotency_key), ColumnValue::Bytes(hash.to_vec()))
+                // A read has no key.
+                let key = Some(&request.idempotency_key).filter(|key| !key.is_empty());
+                (key.map_or(ColumnValue::Null, |key| text(key)), ColumnValue::Bytes(hash.to_vec()))
             }
             _ => (ColumnValue::Null, ColumnValue::Null),
         };

@@ -61,7 +61,7 @@ pub use configuration::{ProvenWallets, count_changes};
 pub use custody::CustodyKey;
 pub use decisions::{
     ActDecision, ActRefusal, AssetDraft, ChainDraft, ConfirmedProposal, CustodyKeyDraft, RegistryDecision,
-    ServerKeyDraft, ServerKeyUpdate, TreasuryDraft, WalletDraft,
+    ServerKeyDraft, ServerKeyUpdate, TreasuryDraft, WalletDraft, proposal_executed, proposal_failed,
 };
 pub use entry::RegistryError;
 pub use grants::REGISTRY_GRANTS;

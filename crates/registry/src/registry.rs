@@ -323,7 +323,8 @@ impl Registry {
     }
 
     /// The player whose account it is, on whatever chain: the owner, or the player who has proved the owner's wallet.
-    fn player_behind<'a>(&'a self, owner: &'a Name) -> &'a Name {
+    #[must_use]
+    pub fn player_behind<'a>(&'a self, owner: &'a Name) -> &'a Name {
         if self.players.contains_key(owner) {
             return owner;
         }
@@ -368,6 +369,7 @@ impl Registry {
             Caller::Operator(person) => {
                 self.operators.person_with(opened_by).is_some_and(|found| found.name == *person)
             }
+            Caller::Program(id) => self.operators.program_key(id).is_some_and(|key| key.is_live(now)),
         }
     }
 }

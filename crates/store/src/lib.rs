@@ -39,8 +39,8 @@ pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protecti
 pub use writing::{
     BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, HEAD_FILE, HeadWatch, InboxConsumer, InboxError,
     InboxRound, InboxRow, InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, NotedHead, NotedIn, PAYOUT_EVENTS,
-    PendingAnswer, RebuildReport, RebuildStage, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
-    SubmitError, rebuild_books,
+    PendingAnswer, RebuildReport, RebuildStage, RefusedInboxRow, RowMeaning, Rows, RowsError, RowsLocation,
+    STATEMENTS_FILE, SubmitError, rebuild_books,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

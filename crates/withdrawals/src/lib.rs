@@ -39,6 +39,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
 mod asker;
+pub mod attention;
 mod chain;
 mod config;
 mod consent;

@@ -116,7 +116,11 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
     };
     match next(job, &status, &context.config.rules, context.now) {
         JobAction::Wait => Ok(StepResult::Waits(WaitReason::Time)),
-        JobAction::Contradict => Ok(StepResult::Waits(WaitReason::Contradicted)),
+        JobAction::Contradict => {
+            // For the alert: the role `books` may be another process.
+            context.write(vec![rows::note_contradiction(job)])?;
+            Ok(StepResult::Waits(WaitReason::Contradicted))
+        }
         JobAction::Reserve => match reserve(job, jobs, context)? {
             Ok(reservation) => {
                 context.write(reservation.statements)?;

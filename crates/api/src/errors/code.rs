@@ -185,6 +185,8 @@ error_codes! {
         "The owner has paused this for the server. The key is free: the same request may succeed later.";
     Conflict, "conflict", CONFLICT, false, "The resource has changed in the meantime",
         "Another request changed the resource first. Read it again, and decide anew with a new key.";
+    HeadNotPublished, "head_not_published", CONFLICT, true, "No published head covers this record yet",
+        "A head of the journal is published about once a second while a node holds the books. Ask again.";
     CustodyShort, "custody_short", CONFLICT, true, "The wallet holds too little in the books",
         "The books wait for the chain. The same request may succeed later.";
     DebtAccountMissing, "debt_account_missing", CONFLICT, true, "The owner of the money has no debt account yet",
@@ -201,6 +203,9 @@ error_codes! {
         "Nothing is paid to the zero address or to addresses of the operator",
         "Coins at the zero address are lost, and coins that come back to the operator's wallets are credited to no \
          player. Name a wallet of your own.";
+    WebhookTarget, "webhook_target", UNPROCESSABLE_ENTITY, false, "The URL cannot be a webhook's",
+        "Events are delivered to https URLs at public addresses. The detail says what is wrong with this one; in \
+         development the operator can allow others in the configuration.";
     SpendLimit, "spend_limit", TOO_MANY_REQUESTS, true, "The key has reached its spend limit",
         "The owner bounds what a key of a game server takes out of players' accounts in a minute, and what it moves into \
          them. The same request may succeed in a minute.";

@@ -2,6 +2,7 @@
 //!
 //! "Nothing happened" and "it may have happened" are never confused: only [`SubmitFailure::Unknown`] is the second.
 
+use bankroll_heads::HeadsError;
 use bankroll_ledger::{AccountNameError, AmountError, OpenRejection, Rejection};
 use bankroll_operators::OperatorRefusal;
 use bankroll_registry::ActRefusal;
@@ -140,7 +141,7 @@ impl From<ActRefusal> for ApiError {
             | OperatorRefusal::FirstOwnerExists => ErrorCode::Conflict,
             OperatorRefusal::ActMismatch => ErrorCode::Internal,
         };
-        Self::with(code, refusal.to_string())
+        if code == ErrorCode::NotFound { code.into() } else { Self::with(code, refusal.to_string()) }
     }
 }
 
@@ -170,6 +171,16 @@ impl From<InvalidWithdrawal> for ApiError {
             InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent | InvalidWithdrawal::ForeignExit => {
                 Self::with(ErrorCode::Forbidden, error.to_string())
             }
+        }
+    }
+}
+
+impl From<HeadsError> for ApiError {
+    /// For reads only. What the stored tree does not prove is not answered.
+    fn from(error: HeadsError) -> Self {
+        match error {
+            HeadsError::Store(error) => error.into(),
+            _ => ErrorCode::BooksDamaged.into(),
         }
     }
 }

@@ -49,11 +49,13 @@ pub struct ReadyCheck {
 }
 
 /// A value for `/metrics` that another part of the process knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricGauge {
     /// `bankroll_journal_seq`.
     pub name: &'static str,
     pub help: &'static str,
+    /// `kind="a",state="b"`; empty for none. Values of one name come one after another.
+    pub labels: String,
     pub value: u64,
 }
 

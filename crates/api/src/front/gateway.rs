@@ -210,7 +210,8 @@ impl Gateway {
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Only the public log of heads says otherwise.
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         // The documentation page is made of its own scripts, and styles that they set.
         let policy = if is_docs {
             "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -240,6 +241,7 @@ impl Gateway {
         let streams = MetricGauge {
             name: "bankroll_event_streams",
             help: "Event streams that are open.",
+            labels: String::new(),
             value: self.streams.count() as u64,
         };
         let gauges: Vec<MetricGauge> = (self.config.gauges)().into_iter().chain([streams]).collect();

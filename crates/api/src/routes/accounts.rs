@@ -10,7 +10,7 @@ use bankroll_withdrawals::{key_fact, request_of_key};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::pages::page_size;
+use super::{pages::page_size, redacted::players_response};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time, time},
@@ -222,11 +222,11 @@ pub async fn list(
         after: after.map_err(|_| ErrorCode::CursorInvalid)?,
     };
     let most = page_size(query.limit.as_deref())?;
-    let books = std::sync::Arc::clone(&gate.books);
+    let (books, in_full) = (std::sync::Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let accounts = books.pages.read(move |reader| reader.accounts(&filter, most)).await?;
     let next = accounts.last().filter(|_| accounts.len() == most).map(|last| last.id.to_string());
-    applied_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next }, false)
+    players_response(&AccountPage { accounts: accounts.iter().map(shown).collect(), next }, in_full)
 }
 
 /// An account with its balance
@@ -241,10 +241,10 @@ pub async fn show(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     let name = own_account(&gate.reader_of(&server)?, &account)?;
-    let books = std::sync::Arc::clone(&gate.books);
+    let (books, in_full) = (std::sync::Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let account = books.pages.read(move |reader| reader.account_named(&name)).await?;
-    applied_response(&shown(&account.ok_or(ErrorCode::NotFound)?), false)
+    players_response(&shown(&account.ok_or(ErrorCode::NotFound)?), in_full)
 }
 
 /// The changes of an account, line by line
@@ -258,9 +258,9 @@ pub async fn statement(
 ) -> Result<Response, ApiError> {
     let gate = funds.enter(&call).await?;
     let name = own_account(&gate.reader_of(&server)?, &account)?;
-    let books = std::sync::Arc::clone(&gate.books);
+    let (books, in_full) = (std::sync::Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
-    applied_response(&read_statement(&books, name, call.query()?).await?, false)
+    players_response(&read_statement(&books, name, call.query()?).await?, in_full)
 }
 
 /// A page of an account's statement.

@@ -14,6 +14,7 @@ use super::{
     accounts::player_of,
     exit_order::{ExitOrder, Found, shown},
     payout_requests::check_to,
+    redacted::players_response,
     sessions::address_of,
 };
 use crate::{
@@ -168,10 +169,10 @@ pub async fn show(
     let gate = funds.enter(&call).await?;
     let server = gate.reader_of(&server)?;
     let exit_id: Name = exit.parse().map_err(|_| ErrorCode::NotFound)?;
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let found = books.pages.read(move |reader| views::exit_of(reader, &server, &exit_id)).await?;
-    applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
+    players_response(&shown(&found.ok_or(ErrorCode::NotFound)?), in_full)
 }
 
 /// A game server pays a player to the player's own wallets only: the one it names, or one that they have proved.

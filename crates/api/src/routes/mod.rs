@@ -4,6 +4,8 @@
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 
 mod accounts;
+mod alerts;
+mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
@@ -12,11 +14,18 @@ mod event_tail;
 mod events;
 mod exit_order;
 mod exits;
+mod heads;
 mod holds;
+mod operators;
 mod pages;
 mod payout_requests;
+mod player_views;
 mod players;
+mod program_keys;
+mod proposals;
+mod receipts;
 mod records;
+mod redacted;
 mod registry;
 mod registry_bodies;
 mod server_deposits;
@@ -26,6 +35,7 @@ mod sessions;
 mod sign_in;
 mod spawns;
 mod transfers;
+mod webhooks;
 mod withdrawals;
 
 use axum::{Router, routing::get};
@@ -59,6 +69,11 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(sessions::close))
         .routes(routes!(sign_in::nonce))
         .routes(routes!(sign_in::sign_in))
+        .routes(routes!(heads::list))
+        .routes(routes!(heads::latest))
+        .routes(routes!(heads::consistency))
+        .routes(routes!(heads::show))
+        .routes(routes!(receipts::show))
         .routes(routes!(servers::list))
         .routes(routes!(servers::show))
         .routes(routes!(servers::versions))
@@ -107,7 +122,43 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::treasury, registry::add_treasury))
         .routes(routes!(registry::remove_treasury))
         .routes(routes!(registry::changes))
+        .routes(routes!(alerts::list))
+        .routes(routes!(alerts::show))
+        .routes(routes!(alerts::acknowledge))
+        .routes(routes!(alerts::close))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
         .routes(routes!(events::list))
+        .routes(routes!(webhooks::list, webhooks::create))
+        .routes(routes!(webhooks::show, webhooks::update))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::disable))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::resend))
+        .routes(routes!(webhooks::test))
+        .routes(routes!(webhooks::deliveries))
+        .routes(routes!(webhooks::list_of_server, webhooks::create_of_server))
+        .routes(routes!(webhooks::show_of_server, webhooks::update_of_server))
+        .routes(routes!(webhooks::enable_of_server))
+        .routes(routes!(webhooks::disable_of_server))
+        .routes(routes!(webhooks::rotate_of_server))
+        .routes(routes!(webhooks::resend_of_server))
+        .routes(routes!(webhooks::test_of_server))
+        .routes(routes!(webhooks::deliveries_of_server))
+        .routes(routes!(operators::list))
+        .routes(routes!(operators::me))
+        .routes(routes!(operators::show))
+        .routes(routes!(operators::suspend))
+        .routes(routes!(operators::revoke_key))
+        .routes(routes!(operators::sessions))
+        .routes(routes!(operators::revoke_session))
+        .routes(routes!(program_keys::list, program_keys::create))
+        .routes(routes!(program_keys::revoke))
+        .routes(routes!(proposals::list, proposals::propose))
+        .routes(routes!(proposals::show))
+        .routes(routes!(proposals::confirm))
+        .routes(routes!(proposals::reject))
+        .routes(routes!(audit_log::list))
+        .routes(routes!(player_views::show))
+        .routes(routes!(player_views::freeze))
 }

@@ -252,7 +252,7 @@ pub async fn developer(
 }
 
 /// The accounts that a player can have, at every server.
-fn players_accounts(gate: &Gate, player: &Name) -> Vec<AccountName> {
+pub(super) fn players_accounts(gate: &Gate, player: &Name) -> Vec<AccountName> {
     let kinds = [AccountKind::Funds, AccountKind::Unallocated, AccountKind::PlayOnly, AccountKind::Debt];
     let of = |server: &bankroll_registry::RegisteredServer| {
         let (scope, asset) = (Scope::Server(server.name.clone()), server.asset);

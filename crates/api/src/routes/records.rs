@@ -1,4 +1,4 @@
-//! Records of the journal. Reversing one is an override: the ledger wants two people for it.
+//! Records of the journal. Reversing one is an override: people propose and confirm it.
 
 use axum::{extract::State, response::Response};
 use bankroll_operators::Right;
@@ -12,7 +12,8 @@ use crate::{
 
 /// Reverses what a record moved
 ///
-/// An override, which a second person must confirm. Until operators can confirm, the owner gets `confirmation_needed`.
+/// An override, which a second person must confirm: this always answers `confirmation_needed`. Propose `reverse` with
+/// `POST /v1/proposals`.
 #[utoipa::path(post, path = "/v1/servers/{server}/records/{record}/reverse", tag = "money",
     security(("session" = [])), params(("server" = String, Path), ("record" = String, Path, example = "rec_1204")),
     request_body = EmptyBody, responses((status = 200, body = AppliedBody)))]
@@ -27,5 +28,6 @@ pub async fn reverse(
     call.key()?;
     let EmptyBody {} = call.body()?;
     record_seq(&record)?;
-    Err(ErrorCode::ConfirmationNeeded.into())
+    let advice = "reversing a record needs several people: propose reverse with POST /v1/proposals";
+    Err(ApiError::with(ErrorCode::ConfirmationNeeded, advice))
 }

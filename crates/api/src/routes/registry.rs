@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 use bankroll_ledger::{Name, Time};
 use bankroll_operators::Right;
 use bankroll_orders::Address;
-use bankroll_registry::{Registry, RegistryChange, RegistryDecision, RegistryRefusal, recorded_changes};
+use bankroll_registry::{Registry, RegistryChange, RegistryRefusal, recorded_changes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
@@ -103,7 +103,7 @@ pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Resp
     let gate = funds.enter_to_change(&call).await?;
     let author = gate.operator_author(&call, Right::ChangeRegistry)?;
     let draft = call.body::<AssetBody>()?.draft()?;
-    if let Some(changes) = gate.earlier(&author).await? {
+    if let Some(changes) = gate.earlier(&call, &author).await? {
         return answer(&changes, true);
     }
     gate.registry.check_asset(&draft)?;
@@ -154,15 +154,19 @@ pub async fn changes(State(funds): State<Funds>, call: ApiCall) -> Result<Respon
     applied_response(&EntriesBody { entries }, false)
 }
 
-/// Decides a change of a person with this right, commits it and answers with what was written. A retry gets the first answer.
-pub(super) async fn changed(
+/// Decides a change of a person with this right, commits it and answers with what was written. A retry gets the first
+/// answer.
+pub(super) async fn changed<E>(
     gate: ChangeGate,
     call: &ApiCall,
     right: Right,
-    decide: impl FnOnce(&Registry, &Name, Time) -> RegistryDecision,
-) -> Result<Response, ApiError> {
+    decide: impl FnOnce(&Registry, &Name, Time) -> Result<Vec<RegistryChange>, E>,
+) -> Result<Response, ApiError>
+where
+    ApiError: From<E>,
+{
     let author = gate.operator_author(call, right)?;
-    if let Some(changes) = gate.earlier(&author).await? {
+    if let Some(changes) = gate.earlier(call, &author).await? {
         return answer(&changes, true);
     }
     let changes = decide(&gate.registry, &author.by, gate.now)?;

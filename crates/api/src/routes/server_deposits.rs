@@ -10,11 +10,13 @@ use bankroll_store::Reader;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::pages::{PageQuery, page_size};
+use super::{
+    pages::{PageQuery, page_size},
+    redacted::players_response,
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time},
-    money::applied_response,
 };
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -71,7 +73,7 @@ pub async fn list(
     let server = gate.reader_of(&server)?;
     let PageQuery { after, limit } = call.query()?;
     let most = page_size(limit.as_deref())?;
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let read = move |reader: &Reader| {
         let filter = DepositFilter { server: Some(server.clone()), after, ..DepositFilter::default() };
@@ -80,7 +82,7 @@ pub async fn list(
         let deposits = found.iter().map(|deposit| shown(reader, &server, deposit)).collect::<Result<_, _>>()?;
         Ok::<_, ApiError>(DepositPage { deposits, next })
     };
-    applied_response(&books.pages.read(read).await?, false)
+    players_response(&books.pages.read(read).await?, in_full)
 }
 
 /// A deposit of a game server
@@ -98,13 +100,13 @@ pub async fn show(
     if deposit.chars().any(char::is_control) {
         return Err(ErrorCode::NotFound.into());
     }
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let read = move |reader: &Reader| {
         let found = view::of_server(reader, &server, &deposit)?.ok_or(ErrorCode::NotFound)?;
         shown(reader, &server, &found)
     };
-    applied_response(&books.pages.read(read).await?, false)
+    players_response(&books.pages.read(read).await?, in_full)
 }
 
 fn shown(reader: &Reader, server: &Name, deposit: &DepositView) -> Result<DepositBody, ApiError> {

@@ -135,9 +135,10 @@ pub async fn versions(
     applied_response(&ServerPage { servers: versions.iter().map(shown).collect() }, false)
 }
 
-/// Sets the pauses of a game server (owner)
+/// Sets the pauses of a game server (`pause_servers`)
 ///
-/// Effective for every call that begins after the answer.
+/// Effective for every call that begins after the answer. One person adds pauses. To lift one, propose `resume_server`;
+/// with a quorum of one this request lifts them as well.
 #[utoipa::path(put, path = "/v1/servers/{server}/pauses", tag = "servers", params(("server" = String, Path)),
     request_body = PausesBody, responses((status = 200, body = super::registry::ChangedBody)),
     security(("session" = [])))]
@@ -152,9 +153,21 @@ pub async fn set_pauses(
     let PausesBody { deposits, spawns, withdrawals, disabled } = call.body()?;
     let pauses = Pauses { deposits, spawns, withdrawals, disabled };
     changed(gate, &call, Right::PauseServers, |registry, author, now| {
-        registry.set_pauses(&name, pauses, author.clone(), now)
+        let known = registry.pauses(&name).ok_or(ErrorCode::NotFound)?;
+        if lifts_one(known, pauses) && registry.operators().quorum() > 1 {
+            let advice = "lifting a pause needs several people: propose resume_server";
+            return Err(ApiError::with(ErrorCode::ConfirmationNeeded, advice));
+        }
+        Ok(registry.set_pauses(&name, pauses, author.clone(), now)?)
     })
     .await
+}
+
+const fn lifts_one(known: Pauses, wanted: Pauses) -> bool {
+    (known.deposits && !wanted.deposits)
+        || (known.spawns && !wanted.spawns)
+        || (known.withdrawals && !wanted.withdrawals)
+        || (known.disabled && !wanted.disabled)
 }
 
 /// Names another developer of a game server (owner)

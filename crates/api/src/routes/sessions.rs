@@ -1,14 +1,15 @@
-//! Registration and sessions of game servers and the owner: a signed message becomes a token.
+//! Registration and sessions of game servers and people: a signed message becomes a token.
 
 use axum::{extract::State, response::Response};
 use bankroll_ledger::{Amount, Principal, Scope};
+use bankroll_operators::{Act, AuthorName, Proof};
 use bankroll_orders::{
     Address, ChainId,
     typed_data::{self, B256, OpenSession, Registration, U256, WalletSignature},
 };
 use bankroll_registry::{
-    Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, Registry, SESSION_LIFETIME, SessionTerms,
-    decide_registration, decide_session, random_bytes,
+    Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, Registry, SESSION_LIFETIME, SessionClaims,
+    SessionTerms, decide_registration, decide_session, random_bytes,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -49,7 +50,7 @@ pub struct RegistrationBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenSessionBody {
-    /// `server` or `owner`.
+    /// `server` or `operator`.
     pub role: String,
     pub subject: String,
     pub audience: String,
@@ -129,7 +130,8 @@ pub async fn register(State(funds): State<Funds>, call: ApiCall) -> Result<Respo
 
 /// Opens a session by signature
 ///
-/// A game server renews its session, an owner opens one (EIP-712).
+/// A game server renews its session, a person who runs the deployment opens one (EIP-712). A person's session reads:
+/// what they change, they sign.
 #[utoipa::path(post, path = "/v1/sessions", tag = "sessions", request_body = OpenSessionBody,
     responses((status = 200, body = SessionBody)))]
 pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
@@ -145,6 +147,9 @@ pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     };
     let signer = signer(&typed_data::digest(&message, chain_id), &body.signature)?;
     let terms = SessionTerms { role, subject, audience, nonce, expires };
+    if terms.role == "operator" {
+        return open_for_person(&funds, &call, &terms, signer, chain_id).await;
+    }
     let (audience, owner_chain) = (&funds.settings().audience, funds.settings().chain_id);
     let decide = |registry: &Registry, now| {
         let opening = decide_session(registry, &terms, signer, chain_id, owner_chain, audience, now)?;
@@ -160,14 +165,49 @@ pub async fn open(State(funds): State<Funds>, call: ApiCall) -> Result<Response,
     applied_response(&issue(&added.books, added.decided, signer, added.now)?, false)
 }
 
+/// Opens a session of a person, which the audit log lists.
+async fn open_for_person(
+    funds: &Funds,
+    call: &ApiCall,
+    terms: &SessionTerms,
+    signer: Address,
+    chain_id: ChainId,
+) -> Result<Response, ApiError> {
+    let (audience, own_chain) = (&funds.settings().audience, funds.settings().chain_id);
+    let decide = |registry: &Registry, now| decide_session(registry, terms, signer, chain_id, own_chain, audience, now);
+    // A stranger's message is refused before money calls have to wait for it.
+    {
+        let books = funds.books()?;
+        let registry = books.registry.read().await;
+        decide(&registry, funds.now())?;
+    }
+    let gate = funds.enter_to_change(call).await?;
+    let opening = decide(&gate.registry, gate.now)?;
+    let (body, claims) = issue_claims(&gate.books, opening.caller, signer, gate.now)?;
+    let Caller::Operator(person) = claims.caller else { return Err(ErrorCode::Internal.into()) };
+    let act = Act::OpenSession { session: claims.id.to_string(), expires: claims.expires_at };
+    let decided = gate.registry.decide_act(AuthorName::Person(person), act, Proof::Key(signer), gate.now)?;
+    let changes = decided.changes.into_iter().chain(opening.changes).collect();
+    gate.commit_log_entry(call, changes).await?;
+    applied_response(&body, false)
+}
+
 /// Closes the session of this request
 #[utoipa::path(delete, path = "/v1/sessions/current", tag = "sessions", responses((status = 200, body = ClosedBody)),
     security(("session" = [])))]
 pub async fn close(State(funds): State<Funds>, call: ApiCall) -> Result<Response, ApiError> {
     let gate = funds.enter_to_change(&call).await?;
     let session = gate.session()?.clone();
-    if !matches!(call.proof, crate::input::CallProof::Token(_)) {
-        return Err(ApiError::with(ErrorCode::Unauthenticated, "a signed request has no session to close"));
+    let is_program = matches!(session.caller, Caller::Program(_));
+    if is_program || !matches!(call.proof, crate::input::CallProof::Token(_)) {
+        return Err(ApiError::with(ErrorCode::Unauthenticated, "this request has no session to close"));
+    }
+    if let Caller::Operator(person) = &session.caller {
+        let id = session.id.to_string();
+        let (act, proof) = (Act::RevokeSession { session: id.clone() }, Proof::Session(id.clone()));
+        let decided = gate.registry.decide_act(AuthorName::Person(person.clone()), act, proof, gate.now)?;
+        gate.commit_log_entry(&call, decided.changes).await?;
+        return applied_response(&ClosedBody { closed: id }, false);
     }
     let changes = gate.registry.close_session(&session, gate.now);
     let author = Funds::system_author(&call, Scope::House, format!("close/{}", session.id), "session:closed")?;
@@ -182,11 +222,21 @@ pub(super) fn issue(
     opened_by: Address,
     now: bankroll_ledger::Time,
 ) -> Result<SessionBody, ApiError> {
+    issue_claims(books, caller, opened_by, now).map(|(body, _)| body)
+}
+
+fn issue_claims(
+    books: &HeldBooks,
+    caller: Caller,
+    opened_by: Address,
+    now: bankroll_ledger::Time,
+) -> Result<(SessionBody, SessionClaims), ApiError> {
     let random = random_bytes().map_err(|_| ErrorCode::Internal)?;
     let issued = books.keys.issue(caller, opened_by, random, now, SESSION_LIFETIME);
     let (token, claims) = issued.ok_or(ErrorCode::Internal)?;
     let (session, expires_at) = (claims.id.to_string(), show_time(claims.expires_at));
-    Ok(SessionBody { session, token: token.reveal().to_owned(), expires_at, server: None })
+    let body = SessionBody { session, token: token.reveal().to_owned(), expires_at, server: None };
+    Ok((body, claims))
 }
 
 fn registration_terms(body: &RegistrationBody) -> Result<RegistrationTerms, ApiError> {

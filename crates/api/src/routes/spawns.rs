@@ -18,6 +18,7 @@ use super::{
     accounts::player_of,
     holds::EmptyBody,
     pages::{PageQuery, page_size},
+    redacted::players_response,
 };
 use crate::{
     ApiError, ErrorCode, Funds,
@@ -97,7 +98,7 @@ pub async fn eligibility(
     let (terms, asset) = (terms(&gate, &server)?, super::transfers::server_asset(&gate, &server)?);
     let is_excluded = gate.registry.excluded_until(&player, gate.now).is_some();
     let is_frozen = gate.registry.frozen(&player).is_some();
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let wallet = player.clone();
     let found = books.pages.read(move |reader| views::eligibility(reader, &server, asset, &wallet, &terms)).await?;
@@ -117,7 +118,7 @@ pub async fn eligibility(
         price: found.price.to_string(),
         required: found.required.map(|required| required.to_string()),
     };
-    applied_response(&body, false)
+    players_response(&body, in_full)
 }
 
 /// Reserves a place in the world
@@ -182,11 +183,11 @@ pub async fn list(
     let PageQuery { after, limit } = call.query()?;
     let after = after.map(|after| SpawnId::parse(&after).ok_or(ErrorCode::CursorInvalid)).transpose()?;
     let most = page_size(limit.as_deref())?;
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let found = books.pages.read(move |reader| views::live_spawns(reader, &server, after.as_ref(), most)).await?;
     let next = found.last().filter(|_| found.len() == most).map(|last| last.id.to_string());
-    applied_response(&SpawnPage { spawns: found.iter().map(shown).collect(), next }, false)
+    players_response(&SpawnPage { spawns: found.iter().map(shown).collect(), next }, in_full)
 }
 
 /// A spawn
@@ -201,10 +202,10 @@ pub async fn show(
     let gate = funds.enter(&call).await?;
     let (server, now) = (gate.reader_of(&server)?, gate.now);
     let id = SpawnId::parse(&spawn).ok_or(ErrorCode::NotFound)?;
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let found = books.pages.read(move |reader| views::spawn_of(reader, &server, &id, now)).await?;
-    applied_response(&shown(&found.ok_or(ErrorCode::NotFound)?), false)
+    players_response(&shown(&found.ok_or(ErrorCode::NotFound)?), in_full)
 }
 
 /// Commits a reservation: its price enters the world

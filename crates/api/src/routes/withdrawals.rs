@@ -9,11 +9,13 @@ use bankroll_withdrawals::views::{self, PayoutFilter, PayoutView};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::pages::{PageQuery, page_size};
+use super::{
+    pages::{PageQuery, page_size},
+    redacted::players_response,
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts},
-    money::applied_response,
     state::Gate,
 };
 
@@ -105,19 +107,19 @@ async fn list(gate: Gate, call: &ApiCall, filter: PayoutFilter) -> Result<Respon
     let PageQuery { after, limit } = call.query()?;
     let most = page_size(limit.as_deref())?;
     let filter = PayoutFilter { after, ..filter };
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let found = books.pages.read(move |reader| views::list_payouts(reader, &filter, most)).await?;
     let next = found.last().filter(|_| found.len() == most).map(|last| last.intent.to_string());
-    applied_response(&WithdrawalPage { withdrawals: found.iter().map(shown).collect(), next }, false)
+    players_response(&WithdrawalPage { withdrawals: found.iter().map(shown).collect(), next }, in_full)
 }
 
 async fn show(gate: Gate, id: &str, is_own: impl Fn(&PayoutView) -> bool) -> Result<Response, ApiError> {
     let id = IntentId(id.parse().map_err(|_| ErrorCode::NotFound)?);
-    let books = Arc::clone(&gate.books);
+    let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let found = books.pages.read(move |reader| views::payout_of(reader, &id)).await?;
-    applied_response(&shown(&found.filter(is_own).ok_or(ErrorCode::NotFound)?), false)
+    players_response(&shown(&found.filter(is_own).ok_or(ErrorCode::NotFound)?), in_full)
 }
 
 fn shown(payout: &PayoutView) -> WithdrawalBody {

@@ -8,17 +8,19 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use bankroll_ledger::{Event, Fact, IdempotencyKey, Name, Namespace, Principal, Request, Scope, Time};
-use bankroll_operators::{AuthorName, NewProgramKey, Proof, Right};
 use bankroll_registry::{
-    ActDecision, ActRefusal, Caller, ChangeOrigin, LoggedAct, Registry, RegistryChange, SessionClaims, change_request,
-    player_request_fact, player_request_hash, recorded_act, recorded_change,
+    ChangeOrigin, Registry, RegistryChange, SessionClaims, change_request, player_request_fact, player_request_hash,
+    recorded_change,
 };
 use bankroll_store::{Answer, SubmitFailure};
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedRwLockWriteGuard;
 
-use super::{Funds, HeldBooks, gate, signature};
-use crate::{ApiError, ErrorCode, input::ApiCall};
+use super::{Funds, HeldBooks};
+use crate::{
+    ApiError, ErrorCode,
+    input::{ApiCall, CallProof},
+};
 
 /// How often expired nonces and sessions are dropped from memory: once a minute, in microseconds.
 const FORGET_EVERY: u64 = 60_000_000;
@@ -30,6 +32,8 @@ pub(crate) struct ChangeGate {
     pub registry: OwnedRwLockWriteGuard<Registry>,
     pub now: Time,
     pub session: Option<SessionClaims>,
+    /// Whether the caller signed this very request.
+    pub is_signed: bool,
     /// Changes that only add rows wait until this one has ended.
     _alone: OwnedRwLockWriteGuard<()>,
 }
@@ -63,7 +67,8 @@ impl Funds {
         let now = self.now();
         forget(&books, &mut registry, now);
         let session = self.prove(call, &books, &registry, now)?;
-        Ok(ChangeGate { funds: self.clone(), books, registry, now, session, _alone: alone })
+        let is_signed = matches!(call.proof, CallProof::Signature { .. });
+        Ok(ChangeGate { funds: self.clone(), books, registry, now, session, is_signed, _alone: alone })
     }
 
     /// Commits a change that only adds rows, each guarded by its own absence. Memory has it when this returns.
@@ -101,7 +106,7 @@ impl Funds {
     }
 
     /// Waits for a commit in its task. A caller that goes away drops this future, not the task.
-    async fn finish<T>(&self, task: tokio::task::JoinHandle<Result<T, ApiError>>) -> Result<T, ApiError> {
+    pub(super) async fn finish<T>(&self, task: tokio::task::JoinHandle<Result<T, ApiError>>) -> Result<T, ApiError> {
         let unknown = |_| {
             // The task has panicked: memory may be behind the journal.
             self.release();
@@ -172,75 +177,21 @@ impl ChangeGate {
         self.session.as_ref().ok_or_else(|| ErrorCode::Unauthenticated.into())
     }
 
-    /// A person who runs the deployment and has this right.
-    pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
-        gate::operator_of(self.session()?, &self.registry, right)
-    }
-
-    /// Decides what the person of this request asks for, by their signature over it. `right` is for an operation with
-    /// effects of its own, `new_key` for a new key of a program.
-    pub fn decide_act(
+    /// What an earlier request with this key has changed, so that a retry gets the same answer.
+    pub async fn earlier(
         &self,
         call: &ApiCall,
-        right: Option<Right>,
-        new_key: Option<&NewProgramKey>,
-    ) -> Result<ActDecision, ApiError> {
-        let Caller::Operator(person) = &self.session()?.caller else { return Err(ErrorCode::Forbidden.into()) };
-        let request = signature::signed_request(call, self.funds.settings())?;
-        let act = request.act(person, self.now, right, new_key).map_err(ActRefusal::from)?;
-        let proof = Proof::Signed(Box::new(request));
-        Ok(self.registry.decide_act(AuthorName::Person(person.clone()), act, proof, self.now)?)
-    }
-
-    /// Commits an act of one person that is not about the registry: its rows and events, and its entry in the audit
-    /// log. Answers whether the same request was committed before; its rows are written once.
-    pub async fn commit_act(
-        self,
-        call: &ApiCall,
-        right: Right,
-        facts: Vec<Fact>,
-        events: Vec<Event>,
-    ) -> Result<bool, ApiError> {
-        let author = self.operator_author(call, right)?;
-        if self.earlier_act(call).await?.is_some() {
-            return Ok(true);
+        author: &ChangeAuthor,
+    ) -> Result<Option<Vec<RegistryChange>>, ApiError> {
+        // The audit log has every request; the list of changes has only what they wrote.
+        if self.earlier_act(call).await?.is_none() {
+            return Ok(None);
         }
-        let funds = self.funds.clone();
-        funds.finish(tokio::spawn(self.commit_now(author, Vec::new(), (facts, events)))).await?;
-        Ok(false)
+        Ok(Some(self.recorded(author).await?.unwrap_or_default()))
     }
 
-    /// What this person asked for under the key of this request before. With another body it is a mismatch.
-    pub async fn earlier_act(&self, call: &ApiCall) -> Result<Option<LoggedAct>, ApiError> {
-        let Caller::Operator(person) = self.session()?.caller.clone() else { return Ok(None) };
-        let key = call.key()?.to_owned();
-        let found = self.books.readers.read(move |reader| recorded_act(reader, &person, &key)).await?;
-        match found {
-            Some(found) if found.request_hash == request_hash(call) => Ok(Some(found.act)),
-            Some(_) => Err(ErrorCode::IdempotencyMismatch.into()),
-            None => Ok(None),
-        }
-    }
-
-    /// A person as the author of a change, under the key of this request, by their signature over it.
-    pub fn operator_author(&self, call: &ApiCall, right: Right) -> Result<ChangeAuthor, ApiError> {
-        let person = self.operator(right)?;
-        let key = format!("admin/{person}/key/{}", call.key()?);
-        let by = format!("operator:{person}").parse().map_err(|_| ErrorCode::Internal)?;
-        let act = self.decide_act(call, Some(right), None)?.changes;
-        Ok(ChangeAuthor {
-            principal: Principal::Admin(person),
-            scope: Scope::House,
-            key,
-            by,
-            request_hash: request_hash(call),
-            player: None,
-            act,
-        })
-    }
-
-    /// What an earlier request with this key has changed, so that a retry gets the same answer.
-    pub async fn earlier(&self, author: &ChangeAuthor) -> Result<Option<Vec<RegistryChange>>, ApiError> {
+    /// What the list of changes has under this key.
+    async fn recorded(&self, author: &ChangeAuthor) -> Result<Option<Vec<RegistryChange>>, ApiError> {
         let key = author.idempotency_key();
         let found = self.books.readers.read(move |reader| recorded_change(reader, &key)).await?;
         match found {
@@ -261,7 +212,7 @@ impl ChangeGate {
         funds.finish(tokio::spawn(self.commit_now(author, changes, Default::default()))).await
     }
 
-    async fn commit_now(
+    pub(super) async fn commit_now(
         mut self,
         mut author: ChangeAuthor,
         changes: Vec<RegistryChange>,
@@ -294,10 +245,11 @@ impl ChangeAuthor {
 }
 
 /// What two requests with one key are compared by.
-fn request_hash(call: &ApiCall) -> [u8; 32] {
+pub(super) fn request_hash(call: &ApiCall) -> [u8; 32] {
     let head = format!("{} {}\n", call.method, call.path);
     Sha256::new().chain_update(head).chain_update(call.raw_body()).finalize().into()
 }
 
+mod server_acts;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use bankroll_orders::Address;
 use bankroll_registry::{Caller, Registry, SessionClaims, SessionId, SessionRefusal, as_developer};
 use tokio::sync::OwnedRwLockReadGuard;
 
-use super::{Funds, HeldBooks, signature};
+use super::{Funds, HeldBooks, program_key, signature};
 use crate::{
     ApiError, ErrorCode,
     input::{ApiCall, CallProof, show_time},
@@ -45,6 +45,10 @@ impl Funds {
     ) -> Result<Option<SessionClaims>, ApiError> {
         match &call.proof {
             CallProof::None => Ok(None),
+            CallProof::Token(key) if program_key::is_program_key(key) => {
+                let caller = Caller::Program(program_key::program_of(key, registry, now)?);
+                Ok(Some(unopened(caller, Address::ZERO, now)))
+            }
             CallProof::Token(token) => {
                 let claims = books.keys.verify(token, registry, now);
                 claims.map(Some).map_err(|refusal| session_error(refusal, now))
@@ -52,12 +56,15 @@ impl Funds {
             CallProof::Signature { signature, address, expires } => {
                 let signed = signature::SignedCall { signature, address, expires: *expires };
                 let (caller, opened_by) = signature::verify(call, &signed, self.settings(), registry, now)?;
-                // Not a session: there is nothing to close.
-                let id = SessionId([0; 16]);
-                Ok(Some(SessionClaims { id, caller, opened_by, issued_at: now, expires_at: now }))
+                Ok(Some(unopened(caller, opened_by, now)))
             }
         }
     }
+}
+
+/// A caller who proves each request by itself: there is no session to close.
+fn unopened(caller: Caller, opened_by: Address, now: Time) -> SessionClaims {
+    SessionClaims { id: SessionId([0; 16]), caller, opened_by, issued_at: now, expires_at: now }
 }
 
 fn session_error(refusal: SessionRefusal, now: Time) -> ApiError {
@@ -84,17 +91,31 @@ impl Gate {
         match &self.session()?.caller {
             Caller::GameServer(own) if own.as_str() == server => Ok(own.clone()),
             // They can read it, so there is nothing to hide.
-            Caller::Operator(_) if self.find_server(server).is_some() => Err(ErrorCode::Forbidden.into()),
+            _ if self.operator(Right::ReadMoney).is_ok() && self.find_server(server).is_some() => {
+                Err(ErrorCode::Forbidden.into())
+            }
             _ => Err(ErrorCode::NotFound.into()),
         }
     }
 
-    /// The game server itself or the owner, for reads.
+    /// The game server itself, or a person or program that reads money.
     pub fn reader_of(&self, server: &str) -> Result<Name, ApiError> {
         match &self.session()?.caller {
             Caller::GameServer(own) if own.as_str() == server => Ok(own.clone()),
-            Caller::Operator(_) => self.find_server(server).ok_or_else(|| ErrorCode::NotFound.into()),
+            Caller::Operator(_) | Caller::Program(_) => {
+                self.operator(Right::ReadMoney)?;
+                self.find_server(server).ok_or_else(|| ErrorCode::NotFound.into())
+            }
             _ => Err(ErrorCode::NotFound.into()),
+        }
+    }
+
+    /// Whether this caller sees the wallets of players: servers and players see their own, of the people who run the
+    /// deployment those who have the right. All others see them redacted.
+    pub fn sees_players(&self) -> bool {
+        match self.session.as_ref().map(|session| &session.caller) {
+            Some(Caller::Operator(_) | Caller::Program(_)) => self.operator(Right::ReadPlayersInFull).is_ok(),
+            _ => true,
         }
     }
 
@@ -104,7 +125,7 @@ impl Gate {
         let server = self.find_server(server).ok_or(ErrorCode::NotFound)?;
         match as_developer(&self.registry, session, &server) {
             Some(Caller::Developer(server, wallet)) => Ok((server, wallet)),
-            _ if matches!(session.caller, Caller::Operator(_)) => Err(ErrorCode::Forbidden.into()),
+            _ if self.operator(Right::ReadMoney).is_ok() => Err(ErrorCode::Forbidden.into()),
             _ => Err(ErrorCode::NotFound.into()),
         }
     }
@@ -117,7 +138,7 @@ impl Gate {
         }
     }
 
-    /// A person who runs the deployment and has this right.
+    /// A person who runs the deployment, or a program of theirs, that has this right: enough to read.
     pub fn operator(&self, right: Right) -> Result<Name, ApiError> {
         operator_of(self.session()?, &self.registry, right)
     }
@@ -128,11 +149,15 @@ impl Gate {
     }
 }
 
-/// The person of a session, if they have this right now.
+/// The person or program of a proof, if they have this right now.
 pub(super) fn operator_of(session: &SessionClaims, registry: &Registry, right: Right) -> Result<Name, ApiError> {
+    let operators = registry.operators();
     match &session.caller {
-        Caller::Operator(person) if registry.operators().person(person).is_some_and(|found| found.may(right)) => {
+        Caller::Operator(person) if operators.person(person).is_some_and(|found| found.may(right)) => {
             Ok(person.clone())
+        }
+        Caller::Program(id) if operators.program_key(id).is_some_and(|key| key.rights.contains(&right)) => {
+            format!("program:{id}").parse().map_err(|_| ErrorCode::Internal.into())
         }
         // That there is a registry is no secret; what is in it is.
         _ => Err(ErrorCode::Forbidden.into()),

@@ -9,12 +9,18 @@
 //! | --- | --- |
 //! | `gate` | from a proof to a caller with rights |
 //! | `signature` | requests that are signed one by one |
+//! | `acts` | acts of people: their entry in the audit log, and what changes with it |
+//! | `program_key` | keys of programs |
+//! | `proposals` | confirmed proposals about money, carried out once |
 //! | `changes` | changes of the registry: decide, commit, then memory |
 //! | `readers`, `account_numbers` | reading without the writer; names of accounts |
 
 mod account_numbers;
+mod acts;
 mod changes;
 mod gate;
+mod program_key;
+mod proposals;
 mod readers;
 mod signature;
 
@@ -31,8 +37,11 @@ use bankroll_store::{Clock, Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::{AccountNumbers, LockedNumbers};
+pub(crate) use acts::EnteredAct;
 pub(crate) use changes::{Added, ChangeGate};
 pub(crate) use gate::Gate;
+pub(crate) use program_key::MadeProgramKey;
+pub(crate) use proposals::{ProposalOutcome, confirmed_money, outcome, settle};
 pub(crate) use readers::Readers;
 
 use crate::{ApiError, ErrorCode};
@@ -51,6 +60,8 @@ pub struct FundsSettings {
     pub spawns: Spawns,
     /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
+    /// Why a URL cannot be a webhook's, if it cannot.
+    pub check_webhook_url: Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
     pub contract_answer: Option<ContractAnswer>,
 }
@@ -59,13 +70,14 @@ pub struct FundsSettings {
 pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
 
 impl FundsSettings {
-    /// Every payout waits for an approval, and no contract wallet can sign in, unless the caller sets it otherwise.
+    /// Every payout waits for an approval, no contract wallet can sign in, and no URL can be a webhook's, unless the caller sets it otherwise.
     #[must_use]
     pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
         let newest_block = Arc::new(|_: &Name| 0);
         let approval = ApprovalPolicy { at_once: Amount::ZERO };
         let (audience, spawns) = (audience.to_owned(), Spawns::default());
-        Self { audience, chain_id, sign_in, approval, spawns, newest_block, contract_answer: None }
+        let check_webhook_url = Arc::new(|_: &str| Err("this deployment delivers no webhooks".to_owned()));
+        Self { audience, chain_id, sign_in, approval, spawns, newest_block, check_webhook_url, contract_answer: None }
     }
 }
 
@@ -144,6 +156,7 @@ impl Funds {
             let _ = written.wait().map_err(bankroll_store::SubmitError::from)?;
             keys = SessionKeys::load(&reader, audience)?;
         }
+        proposals::settle_all(&ledger, &reader, &registry);
         let held = HeldBooks {
             ledger,
             readers: Readers::new(location.clone()),

@@ -81,7 +81,8 @@ pub(super) fn signed_request(call: &ApiCall, settings: &FundsSettings) -> Result
         path: call.path.clone(),
         audience: settings.audience.clone(),
         chain_id: settings.chain_id.0,
-        idempotency_key: call.key()?.to_owned(),
+        // A change has one; a read needs none.
+        idempotency_key: call.key_if_any()?.unwrap_or_default().to_owned(),
         body: body.to_owned(),
         expires: *expires,
         address: address.parse().map_err(|_| ErrorCode::SignatureMalformed)?,

@@ -4,7 +4,10 @@ use std::{future::Future, task::Poll};
 
 use serde_json::json;
 
-use crate::world::{Ask, World, funds_of, send};
+use crate::{
+    people::signed,
+    world::{Ask, World, funds_of, send},
+};
 
 #[test]
 fn sixty_four_clients_with_one_key_have_one_effect_and_one_body() {
@@ -105,7 +108,6 @@ fn a_key_opens_the_accounts_of_one_player() {
 #[test]
 fn a_caller_that_goes_away_leaves_memory_and_journal_the_same() {
     let world = World::new();
-    let token = world.token("olga");
     let reader = bankroll_store::Reader::open(world.ledger.location().clone()).unwrap();
     // The moment is short, so not every caller meets it.
     let is_missed = (0..1_000).all(|number| {
@@ -114,7 +116,7 @@ fn a_caller_that_goes_away_leaves_memory_and_journal_the_same() {
         let body = json!({ "name": name, "chain": "eip155:1337", "address": address, "role": "cold" });
         let ask = || {
             let body = Some(body.to_string().into_bytes());
-            Ask { token: Some(&token), key: Some(&name), body, ..Ask::new("POST", "/v1/registry/wallets") }.request()
+            signed(&world, "olga", ("POST", "/v1/registry/wallets"), Some(&name), body).request()
         };
         let before = reader.head().unwrap().seq;
         let is_answered = world.runtime.block_on(async {

@@ -119,6 +119,7 @@ fn codes(world: &World) -> Vec<Value> {
 #[test]
 fn a_pause_closes_every_way_into_the_world_and_none_out_of_it() {
     let world = World::new();
+    world.set_quorum_of_one();
     let alice = funds_of("arena", "alice");
     let body = json!({ "account": alice, "amount": "200" });
     let before = world.post_with("arena", "/v1/servers/arena/withdraw", "k1", body.clone()).expect(200);
@@ -153,8 +154,7 @@ fn a_change_without_effect_is_recorded_and_has_none_later() {
     let world = World::new();
     let put = |key: &str, is_paused: bool| {
         let pauses = json!({ "deposits": false, "spawns": is_paused, "withdrawals": false, "disabled": false });
-        let (token, body) = (world.token("olga"), Some(pauses.to_string().into_bytes()));
-        world.ask(Ask { token: Some(&token), key: Some(key), body, ..Ask::new("PUT", "/v1/servers/arena/pauses") })
+        world.sign_with("olga", "PUT", "/v1/servers/arena/pauses", key, pauses)
     };
     let nothing = put("k1", false).expect(200);
     assert_eq!(nothing["changes"], json!([]));

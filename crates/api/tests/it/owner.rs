@@ -1,4 +1,4 @@
-//! What the owner changes: keys with an end, owner keys, developers, labels, addresses of players; and consumed deposits.
+//! What the owner changes: keys with an end, keys of people, developers, labels, addresses of players; and consumed deposits.
 
 use bankroll_orders::typed_data;
 use serde_json::{Value, json};
@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use crate::world::{Ask, CHAIN, Reply, World, address, funds_of, player, server_key};
 
 fn owner(world: &World, method: &str, path: &str, body: Value) -> Reply {
-    let (token, key) = (world.token("olga"), format!("owner-{}", world.number()));
-    let body = Some(body.to_string().into_bytes());
-    world.ask(Ask { token: Some(&token), key: Some(&key), body, ..Ask::new(method, path) })
+    world.sign("olga", method, path, body)
 }
 
 fn register(world: &World, body: &Value) -> Reply {
@@ -40,22 +38,20 @@ fn the_old_key_of_a_rotation_ends_at_its_time() {
 }
 
 #[test]
-fn a_stolen_owner_key_is_revoked_and_the_last_one_never() {
+fn a_stolen_key_of_a_person_is_revoked_and_the_last_one_never() {
     let world = World::new();
-    let of = |name: &str| format!("/v1/registry/owner-keys/{}", address(name));
-    assert_eq!(owner(&world, "DELETE", &of("olga"), json!({})).code(), "conflict", "it is the last one");
-    world.owner("POST", "/v1/registry/owner-keys", json!({ "owner": "omar", "address": address("omar") }));
+    let of = |name: &str| format!("/v1/operators/keys/{}", address(name));
+    assert_eq!(owner(&world, "DELETE", &of("olga"), json!({})).code(), "last_owner");
+    world.hire("omar", &["owner"]);
     let stolen = world.token("olga");
-    let omar = world.open_session("owner", "omar");
-    let ask = |token: &str, method: &str, path: &str| {
-        let key = format!("owner-{}", world.number());
-        world.ask(Ask { token: Some(token), key: Some(&key), ..Ask::new(method, path) })
-    };
-    ask(&omar, "DELETE", &of("olga")).expect(200);
-    assert_eq!(ask(&stolen, "GET", "/v1/servers").code(), "session_revoked");
-    assert_eq!(ask(&omar, "DELETE", &of("omar")).code(), "conflict");
-    assert_eq!(ask(&omar, "DELETE", &of("olga")).code(), "conflict", "it is revoked for ever");
-    assert_eq!(ask(&omar, "GET", "/v1/registry/owner-keys").expect(200)["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(world.with_token(&stolen, "GET", "/v1/servers").status, 200);
+    world.sign("omar", "DELETE", &of("olga"), json!({})).expect(200);
+    assert_eq!(world.with_token(&stolen, "GET", "/v1/servers").code(), "session_revoked");
+    assert_eq!(world.look("olga", "/v1/servers").code(), "unauthenticated");
+    assert_eq!(world.sign("omar", "DELETE", &of("omar"), json!({})).code(), "last_owner");
+    assert_eq!(world.sign("omar", "DELETE", &of("olga"), json!({})).code(), "not_found", "it is revoked for ever");
+    let people = world.look("omar", "/v1/operators").expect(200)["people"].clone();
+    assert!(people[0]["keys"][0]["revoked_at"].is_string(), "{people}");
 }
 
 #[test]
@@ -63,8 +59,10 @@ fn the_key_of_one_is_not_the_key_of_another() {
     let world = World::new();
     let taken =
         |path: &str, body: Value| assert_eq!(owner(&world, "POST", path, body).code(), "body_invalid", "{path}");
-    taken("/v1/registry/owner-keys", json!({ "owner": "omar", "address": address("alice") }));
-    taken("/v1/registry/owner-keys", json!({ "owner": "omar", "address": address("arena") }));
+    for name in ["alice", "arena"] {
+        let omar = json!({ "kind": "add_person", "person": "omar", "roles": ["owner"], "address": address(name) });
+        taken("/v1/proposals", json!({ "content": omar }));
+    }
     taken("/v1/registry/custody-keys", json!({ "id": "players", "address": address("alice") }));
     taken("/v1/registry/server-keys", server_key("arena", "alice"));
     for name in ["arena", "olga", "arena custody"] {

@@ -66,6 +66,7 @@ fn a_game_server_that_dies_between_reserve_and_commit_costs_a_minute() {
 #[test]
 fn a_pause_stops_new_spawns_and_no_exits() {
     let world = World::new();
+    world.set_quorum_of_one();
     let reserved = reserve(&world, "s1").expect(200);
     end(&world, &reserved["spawn"], "commit").expect(200);
     let pauses = json!({ "deposits": false, "spawns": true, "withdrawals": false, "disabled": false });

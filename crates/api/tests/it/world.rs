@@ -9,6 +9,7 @@ use std::{
 };
 
 use axum::{Router, body::Body};
+use bankroll_alerts::{ALERTS, AlertCondition, AlertKind, AlertObservation, AlertWatch, round};
 use bankroll_api::{Funds, FundsSettings, router};
 use bankroll_ledger::{
     AccountId, Action, Amount, Fact, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope, Seq,
@@ -28,6 +29,8 @@ use serde_json::{Value, json};
 use sha3::{Digest, Keccak256};
 use tempfile::TempDir;
 use tower::ServiceExt;
+
+use crate::people::PEOPLE;
 
 pub const AUDIENCE: &str = "funds.example";
 pub const CHAIN: ChainId = ChainId(1337);
@@ -129,7 +132,15 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START * 1_000_000));
-        let migrations = vec![REGISTRY, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
+        let migrations = vec![
+            REGISTRY,
+            bankroll_heads::HEADS,
+            SPAWNS,
+            WITHDRAWALS,
+            bankroll_deposits::DEPOSITS,
+            bankroll_notify::NOTIFY,
+            ALERTS,
+        ];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
         let ledger = Ledger::create(options).unwrap();
@@ -139,6 +150,10 @@ impl World {
             // As a reader of books in Postgres: it panics on a thread of the service, where nothing may block.
             newest_block: Arc::new(|_| {
                 tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { 7 })
+            }),
+            check_webhook_url: Arc::new(|url| {
+                let checked = bankroll_notify::TargetPolicy::default().check_url(url);
+                checked.map(drop).map_err(|refusal| refusal.to_string())
             }),
             approval: ApprovalPolicy { at_once: Amount::new(100) },
             spawns: Spawns::new(60_000_000),
@@ -162,7 +177,7 @@ impl World {
     }
 
     fn set_up(&self) {
-        let owner = self.open_session("owner", "olga");
+        let owner = self.open_session("operator", "olga");
         self.tokens.lock().unwrap().insert("olga".into(), owner);
         self.owner("POST", "/v1/registry/chains", json!({ "name": "eip155:1337", "label": "Simulated" }));
         let coin = json!({ "chain": "eip155:1337", "decimals": 2, "symbol": "SIM" });
@@ -189,9 +204,13 @@ impl World {
         self.give("arena/developer/1", 200);
     }
 
-    /// The token of a server, a player, `dev` (the arena's developer) or `olga` (the owner).
+    /// The token of a server, a player, `dev` (the arena's developer) or `olga` (the first owner).
     pub fn token(&self, of: &str) -> String {
         self.tokens.lock().unwrap().get(of).cloned().unwrap_or_else(|| panic!("no session of {of}"))
+    }
+
+    pub fn remember(&self, of: &str, token: String) {
+        self.tokens.lock().unwrap().insert(of.into(), token);
     }
 
     pub fn pass(&self, seconds: u64) {
@@ -201,6 +220,11 @@ impl World {
 
     pub fn seconds(&self) -> u64 {
         self.clock.load(Ordering::SeqCst) / 1_000_000
+    }
+
+    /// The last record of the journal.
+    pub fn ledger_head(&self) -> u64 {
+        bankroll_store::Reader::open(self.ledger.location()).unwrap().head().unwrap().seq.0
     }
 
     pub fn number(&self) -> u64 {
@@ -222,6 +246,9 @@ impl World {
     }
 
     pub fn post_with(&self, of: &str, path: &str, key: &str, body: Value) -> Reply {
+        if PEOPLE.contains(&of) {
+            return self.sign_with(of, "POST", path, key, body);
+        }
         let (token, body) = (self.token(of), Some(body.to_string().into_bytes()));
         self.ask(Ask { token: Some(&token), key: Some(key), body, ..Ask::new("POST", path) })
     }
@@ -232,9 +259,7 @@ impl World {
     }
 
     pub fn owner(&self, method: &str, path: &str, body: Value) -> Value {
-        let (token, key) = (self.token("olga"), format!("story-{}", self.number()));
-        let body = Some(body.to_string().into_bytes());
-        self.ask(Ask { token: Some(&token), key: Some(&key), body, ..Ask::new(method, path) }).expect(200)
+        self.sign("olga", method, path, body).expect(200)
     }
 
     pub fn open_session(&self, role: &str, subject: &str) -> String {
@@ -321,6 +346,21 @@ impl World {
     pub fn sign_in(&self, name: &str) -> Reply {
         let body = self.sign_in_body(name, "play.example");
         self.ask(Ask { body: Some(body.to_string().into_bytes()), ..Ask::new("POST", "/v1/sign-in") })
+    }
+
+    /// The loop of the holder finds that nothing is paid from a wallet; returns the alert.
+    pub fn open_alert(&self, wallet: &str) -> String {
+        let condition = AlertCondition::new(AlertKind::WalletStopped, wallet, "nothing new is paid");
+        let written = self.observe(&[AlertObservation::of_subject(AlertKind::WalletStopped, wallet, Some(condition))]);
+        written.expect("a new subject")
+    }
+
+    /// One round of the loop that observes conditions; returns the alert that it wrote last.
+    pub fn observe(&self, observations: &[AlertObservation]) -> Option<String> {
+        let reader = bankroll_store::Reader::open(self.ledger.location().clone()).unwrap();
+        let (mut watch, now) = (AlertWatch::default(), Time(self.clock.load(Ordering::SeqCst)));
+        let done = round(&self.ledger, &reader, &mut watch, observations, now).unwrap();
+        done.written.last().map(|change| change.alert().id.to_string())
     }
 
     pub fn account(&self, text: &str) -> AccountId {

@@ -1,10 +1,12 @@
 //! `bankroll doctor`: checks a folder, its chain and its signer, and says how to fix what is wrong. Reads only.
 
+mod alerts;
 mod certificates;
 mod chain;
 mod checks;
 mod database_user;
 mod folder_state;
+mod head_key;
 mod interrupted;
 mod newest_head;
 mod people;

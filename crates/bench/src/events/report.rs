@@ -84,7 +84,11 @@ impl EventsReport {
         }
         let met = if self.ratio >= GOAL { "met" } else { "missed" };
         let goal = format!("with slow consumers: {:.0} % of the rate (goal: 90 %, {met})", self.ratio * 100.0);
-        let given = format!("meanwhile: {} KiB of events to the streams, {} deliveries", self.stream_bytes >> 10, self.deliveries);
+        let given = format!(
+            "meanwhile: {} KiB of events to the streams, {} deliveries",
+            self.stream_bytes >> 10,
+            self.deliveries
+        );
         format!("{}\n\n{goal}\n{given}\n\n{LEGEND}", table.trim_fmt())
     }
 }
@@ -97,7 +101,8 @@ mod tests {
 
     #[test]
     fn the_table_shows_both_rates_and_whether_the_goal_is_met() {
-        let run = |per_s: f64| LoadRun { per_s, p50: Duration::ZERO, p99: Duration::from_micros(12_340), mean_batch: 1 };
+        let run =
+            |per_s: f64| LoadRun { per_s, p50: Duration::ZERO, p99: Duration::from_micros(12_340), mean_batch: 1 };
         let counts = ConsumerCounts { streams: 1_000, endpoints: 10, stream_bytes: 2_048, deliveries: 3 };
         let text = |with: f64| EventsReport::new("32x1".into(), 3, &run(20_000.0), &run(with), counts).text();
         assert!(text(18_000.0).contains("with slow consumers: 90 % of the rate (goal: 90 %, met)"));

@@ -3,7 +3,7 @@
 use bankroll_ledger::{Name, Time};
 use bankroll_orders::Address;
 
-use super::{Effect, Operators, QUORUM_OF_ONE, check_text, missing, people::check_roles};
+use super::{Effect, Operators, RESERVED_NAMES, check_text, missing, people::check_roles};
 use crate::{
     OperatorRefusal, Person, Proposal, ProposalContent, ProposalId, ProposalStatus, Right, Rights, role::rights_of,
 };
@@ -123,7 +123,8 @@ impl Operators {
     /// How many people must sign this content. As long as one person alone could confirm anything, that person adds
     /// others and chooses a quorum alone; then several must sign for that as well. A suspended person counts here: one
     /// who could suspend all others must not be alone by that.
-    fn needed_for(&self, content: &ProposalContent) -> u8 {
+    #[must_use]
+    pub fn needed_for(&self, content: &ProposalContent) -> u8 {
         let confirms = |person: &&Person| rights_of(&person.roles).contains(&Right::Confirm);
         let is_alone = self.people.values().filter(confirms).count() <= 1;
         if is_alone && content.is_about_people() { 1 } else { self.quorum() }
@@ -136,11 +137,8 @@ impl Operators {
                 if self.people.contains_key(person) {
                     return Err(OperatorRefusal::AlreadyExists { what: "person", id: person.to_string() });
                 }
-                if person.as_str() == QUORUM_OF_ONE {
-                    return Err(OperatorRefusal::Malformed {
-                        field: "person",
-                        why: "the name means that no other signed",
-                    });
+                if RESERVED_NAMES.contains(&person.as_str()) {
+                    return Err(OperatorRefusal::Malformed { field: "person", why: "the name has another meaning" });
                 }
                 check_roles(roles)?;
                 self.check_new_key(*address)
@@ -185,9 +183,14 @@ impl Operators {
                 }
             }
             ProposalContent::ResumeServer { .. } => Ok(()),
-            ProposalContent::Transfer { reason, .. } | ProposalContent::Reverse { reason, .. } => {
+            ProposalContent::Transfer { from, to, amount, reason } => {
+                // The ledger would refuse these for ever, and remember nothing.
+                if from == to || amount.is_zero() {
+                    return Err(OperatorRefusal::Malformed { field: "amount", why: "nothing would move" });
+                }
                 check_text("reason", reason)
             }
+            ProposalContent::Reverse { reason, .. } => check_text("reason", reason),
         }
     }
 

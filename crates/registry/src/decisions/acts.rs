@@ -1,9 +1,10 @@
 //! Acts of people: the entry of the audit log, and what changes with it.
 
-use bankroll_ledger::{Name, Time};
+use bankroll_ledger::{Event, Name, Time};
 use bankroll_operators::{Act, AuthorName, Effect, LogEntry, OperatorRefusal, Proof, ProposalContent, ProposalId};
 use bankroll_orders::Address;
 
+use super::act_events::act_events;
 use crate::{LoggedAct, Pauses, PlayerFreeze, Registry, RegistryChange, RegistryRefusal, RevokedSession};
 
 /// A decided act: what the request writes, and the money that it moves afterwards.
@@ -11,6 +12,8 @@ use crate::{LoggedAct, Pauses, PlayerFreeze, Registry, RegistryChange, RegistryR
 pub struct ActDecision {
     /// The entry of the log comes first.
     pub changes: Vec<RegistryChange>,
+    /// What others must hear about, in the same commit.
+    pub events: Vec<Event>,
     /// A proposal about money that has all its signatures: the ledger carries it out once, under a key of its own.
     pub money: Option<ConfirmedProposal>,
 }
@@ -45,8 +48,9 @@ impl Registry {
         let entry = LogEntry { number, at: now, author, act, proof };
         let mut operators = self.operators().clone();
         let effects = operators.enter(&entry)?;
-        let mut changes = vec![RegistryChange::Act(Box::new(LoggedAct { entry, hash: operators.head() }))];
+        let mut changes = Vec::new();
         let mut money = None;
+        let events = act_events(&entry, &effects);
         for effect in effects {
             match effect {
                 Effect::FreezePlayer { player, reason } => changes.push(self.freeze(player, true, reason, now)),
@@ -66,7 +70,8 @@ impl Registry {
                 },
             }
         }
-        Ok(ActDecision { changes, money })
+        changes.insert(0, RegistryChange::Act(Box::new(LoggedAct { entry, hash: operators.head() })));
+        Ok(ActDecision { changes, events, money })
     }
 
     /// The first owner of a deployment, whose key `bankroll init` made.

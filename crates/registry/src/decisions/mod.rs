@@ -3,6 +3,7 @@
 //! The drafts are what callers send. A decision checks a draft against everything that is registered; the ledger's
 //! guards check the same again when the changes are written.
 
+mod act_events;
 mod acts;
 mod assets;
 mod custody;
@@ -11,6 +12,7 @@ mod server_keys;
 mod servers;
 mod treasury;
 
+pub use act_events::{proposal_executed, proposal_failed};
 pub use acts::{ActDecision, ActRefusal, ConfirmedProposal};
 pub use assets::{AssetDraft, ChainDraft};
 pub use custody::{CustodyKeyDraft, WalletDraft};

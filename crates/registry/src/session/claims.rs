@@ -24,6 +24,8 @@ pub enum Caller {
     Developer(Name, Name),
     /// A person who runs the deployment. Their session reads; what they change they sign.
     Operator(Name),
+    /// A program of theirs, by the id of its key. It reads, and has no session.
+    Program(Name),
 }
 
 /// A session's own name: `ses_` and 32 hexadecimal digits.

@@ -157,6 +157,11 @@ impl SessionKeys {
         if registry.is_session_revoked(claims.id) {
             return Err(SessionRefusal::RevokedSession);
         }
+        // The log lists the sessions of people. A suspension ends them, and its end does not bring them back.
+        let is_listed = |session: SessionId| registry.operators().session(&session.to_string(), now).is_some();
+        if matches!(claims.caller, Caller::Operator(_)) && !is_listed(claims.id) {
+            return Err(SessionRefusal::RevokedSession);
+        }
         if registry.may_still_act(&claims.caller, claims.opened_by, now) {
             Ok(claims)
         } else {

@@ -71,7 +71,7 @@ impl FundsClient {
         let (nonce, expires) = (random_bytes::<32>()?, self.expires());
         let (role, subject) = match subject {
             SessionSubject::Server(name) => ("server", name.to_string()),
-            SessionSubject::Owner(name) => ("owner", name.to_string()),
+            SessionSubject::Owner(name) => ("operator", name.to_string()),
         };
         let message = OpenSession {
             role: role.into(),

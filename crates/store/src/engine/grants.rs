@@ -102,8 +102,23 @@ pub const BOOKS_GRANTS: &[TableGrants] = &[
     grants("books.term_chunks", &[role("books", &[Read, Insert, Delete, Truncate]), role("payouts", &[Read])]),
 ];
 
-const LEDGER_HEAD: &[&str] =
-    &["epoch", "batch", "seq", "at", "hash", "holder", "address", "moves", "lease_until", "last_account", "last_asset"];
+const LEDGER_HEAD: &[&str] = &[
+    "epoch",
+    "batch",
+    "seq",
+    "at",
+    "hash",
+    "holder",
+    "address",
+    "moves",
+    "lease_until",
+    "last_account",
+    "last_asset",
+    // Without these the writer of a login that has no other rights could not note why it stopped.
+    "finding",
+    "last_finding",
+    "last_finding_epoch",
+];
 const HOLDS: &[&str] = &["remaining", "state", "checksum"];
 
 /// The inboxes of `books`. Who hands a row over does not decide what became of it.

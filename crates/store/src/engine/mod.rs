@@ -271,6 +271,12 @@ pub(crate) trait Source: Send {
     fn finding(&self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
+
+    /// The last finding, whether or not a rebuild has lifted it, and the epoch of the holder that made it; a folder has
+    /// none.
+    fn last_finding(&self) -> Result<Option<(u64, String)>, StoreError> {
+        Ok(None)
+    }
     /// Compares the schema with what the migrations made.
     fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError>;
     /// Whether the server has a checksum in every page; `None` for a file, whose rows are compared instead.

@@ -9,6 +9,7 @@
 //!
 //! A command or an option with a value that has no row is a failure, too. Rows end by themselves: none starts a server.
 
+mod alerts;
 mod arguments;
 mod configuration;
 mod coverage;
@@ -27,7 +28,8 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 9] = [
+const TABLES: [&[Row]; 10] = [
+    alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
     files::ROWS,
@@ -45,6 +47,11 @@ fn check(rows: &[Row]) {
     let mut world = World::new();
     let failures: Vec<String> = rows.iter().flat_map(|row| row.failures(&mut world)).collect();
     assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn wrong_alerts_are_refused() {
+    check(alerts::ROWS);
 }
 
 #[test]

@@ -268,6 +268,10 @@ impl Source for Session {
         finding::read(self)
     }
 
+    fn last_finding(&self) -> Result<Option<(u64, String)>, StoreError> {
+        finding::read_last(self)
+    }
+
     fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {
         schema::compare(self, sets)
     }
