@@ -8,26 +8,20 @@ use bankroll_nodes::{RelayedRequest, RelayedResponse};
 use bankroll_operators::{
     Act, AuthorName, LogEntry, LogHash, OperatorRole, Proof, ProposalContent, ProposalId, SignedRequest,
 };
-use bankroll_orders::{
-    Address, ChainId,
-    typed_data::{self, ApiRequest, B256},
-};
-use bankroll_registry::{Caller, ChangeOrigin, LoggedAct, RegistryChange, SessionKeys, change_request};
+use bankroll_registry::{Caller, ChangeOrigin, LoggedAct, RegistryChange, SessionKeys, change_request, frozen_owner};
 use bankroll_roles::AuthKey;
-use bankroll_store::{Clock, Ledger, LedgerOptions, Reader};
+use bankroll_store::{Ledger, LedgerOptions, Reader};
 use bankroll_testkit::postgres::{Session, pairs};
 use serde_json::{Value, json};
-use sha3::{Digest, Keccak256};
 
 use crate::{
-    house::{self, ALICES_FUNDS, House, relay},
+    house::{self, ALICE, ALICES_FUNDS, House, relay},
+    people::{AUDIENCE, now, signed},
     running::Running,
 };
 
 const NODES: [(&str, &str); 4] =
     [("books-1", "books"), ("api-1", "api"), ("indexer-1", "indexer"), ("payouts-1", "payouts")];
-const AUDIENCE: &str = "localhost:8640";
-const CHAIN: ChainId = ChainId(31_337);
 /// What a person changes: of each kind one.
 const CHANGES: [(&str, &str, &str); 7] = [
     ("POST", "/v1/registry/chains", r#"{"name":"eip155:5","label":"Five"}"#),
@@ -51,34 +45,6 @@ fn people() -> People {
     let owner = AuthKey::read(&house.path().join("owner.key")).unwrap();
     let mallory = AuthKey::create(&house.path().join("mallory.key")).unwrap();
     People { house, owner, mallory }
-}
-
-fn now() -> Time {
-    Clock::machine().now()
-}
-
-/// A request that this key has signed in the name of this address.
-fn signed(by: &AuthKey, address: Address, (method, path, body): (&str, &str, &str), key: &str) -> SignedRequest {
-    let expires = now().0 / 1_000_000 + 240;
-    let message = ApiRequest {
-        method: method.into(),
-        path: path.into(),
-        audience: AUDIENCE.into(),
-        idempotencyKey: key.into(),
-        bodyHash: B256::from_slice(&Keccak256::digest(body)),
-        expires,
-    };
-    SignedRequest {
-        method: method.into(),
-        path: path.into(),
-        audience: AUDIENCE.into(),
-        chain_id: CHAIN.0,
-        idempotency_key: key.into(),
-        body: body.into(),
-        expires,
-        address,
-        signature: by.sign(&typed_data::digest(&message, CHAIN)).unwrap().to_string(),
-    }
 }
 
 fn relayed(request: &SignedRequest) -> RelayedRequest {
@@ -209,6 +175,22 @@ fn no_request_of_a_stranger_is_a_persons_and_a_true_one_is_good_for_itself_alone
     assert_eq!(other(&|request| request.path = "/v1/registry/treasury".into()), invalid);
     assert_eq!(other(&|request| request.expires += 1), invalid);
     assert_eq!(people.entries(), entries);
+}
+
+/// The payouts role asks the registry whether a player is frozen, with its own login.
+#[test]
+fn the_login_of_payouts_reads_who_is_frozen_and_nothing_else_of_people() {
+    let people = people();
+    let books = people.start();
+    let alice: Name = ALICE.parse().unwrap();
+    let payouts = || Reader::open(people.house.login("payouts")).unwrap();
+    assert_eq!(frozen_owner(&payouts(), &alice).unwrap(), None);
+    let freeze = ("POST", &*format!("/v1/players/{ALICE}/freeze"), r#"{"reason":"two accounts"}"#);
+    let freeze = signed(&people.owner, people.owner.address(), freeze, "freeze");
+    assert_eq!(people.send(relayed(&freeze)).status, 200);
+    assert_eq!(frozen_owner(&payouts(), &alice).unwrap().as_deref(), Some("two accounts"));
+    assert!(payouts().rows("SELECT * FROM audit_log", vec![]).is_err());
+    drop(books);
 }
 
 /// Rows that are written with every login. What was there is only changed by the owner of the tables.
