@@ -280,6 +280,7 @@ impl From<RegistryError> for ApiError {
             | RegistryError::Log(_)
             | RegistryError::LogCutShort { .. }
             | RegistryError::LogNotInJournal { .. }
+            | RegistryError::OverrideUnsigned { .. }
             | RegistryError::FreezeMismatch { .. } => ErrorCode::BooksDamaged.into(),
         }
     }
