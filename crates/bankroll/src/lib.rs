@@ -5,6 +5,7 @@
 mod accept_loss;
 mod accounts;
 mod audit;
+mod audit_log;
 mod balance;
 mod chain;
 mod cli;
@@ -25,7 +26,9 @@ mod keys;
 mod location;
 mod migrate_books;
 mod nodes;
+mod operators;
 mod players;
+mod proposals;
 mod rebuild;
 mod receipt;
 mod registry;
@@ -71,6 +74,9 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Registry(command) => registry::run(&command, json),
         Command::Servers(command) => servers::run(&command, json),
         Command::Players(command) => players::run(&command, json),
+        Command::Operators(command) => operators::run(&command, json),
+        Command::Proposals(command) => proposals::run(&command, json),
+        Command::AuditLog(command) => audit_log::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),

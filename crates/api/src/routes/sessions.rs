@@ -9,8 +9,7 @@ use bankroll_orders::{
 };
 use bankroll_registry::{
     Caller, RegistrationContext, RegistrationRefusal, RegistrationTerms, Registry, SESSION_LIFETIME, SessionClaims,
-    SessionTerms,
-    decide_registration, decide_session, random_bytes,
+    SessionTerms, decide_registration, decide_session, random_bytes,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -175,8 +174,7 @@ async fn open_for_person(
     chain_id: ChainId,
 ) -> Result<Response, ApiError> {
     let (audience, own_chain) = (&funds.settings().audience, funds.settings().chain_id);
-    let decide =
-        |registry: &Registry, now| decide_session(registry, terms, signer, chain_id, own_chain, audience, now);
+    let decide = |registry: &Registry, now| decide_session(registry, terms, signer, chain_id, own_chain, audience, now);
     // A stranger's message is refused before money calls have to wait for it.
     {
         let books = funds.books()?;

@@ -4,8 +4,8 @@
 //! was interrupted in between is carried out when the books are acquired again, or when the proposal is next shown.
 
 use bankroll_ledger::{
-    AccountKind, AccountName, Action, Confirmation, Fact, IdempotencyKey, Leg, Namespace, Principal, Record, References,
-    Rejection, Request, Scope, Seq, Verdict,
+    AccountKind, AccountName, Action, Confirmation, Fact, IdempotencyKey, Leg, Namespace, Principal, Record,
+    References, Rejection, Request, Scope, Seq, Verdict,
 };
 use bankroll_operators::{Operators, Proposal, ProposalContent, ProposalStatus, QUORUM_OF_ONE};
 use bankroll_registry::{

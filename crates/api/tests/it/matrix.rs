@@ -378,7 +378,8 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 let path = path.replace(&player("alice"), &player("stranger"));
                 let has_other_variable = template.matches('{').count() > 1 || !template.contains("{server}");
                 let is_any_wallet = template.contains("{wallet}") || template.ends_with("/freeze");
-                let exists = (server == "arena" && (!has_other_variable || is_any_wallet)) || template.ends_with("/freeze");
+                let exists =
+                    (server == "arena" && (!has_other_variable || is_any_wallet)) || template.ends_with("/freeze");
                 let status = ask(&world, method, &path, *of, body(kind, &world));
                 // A reversal is refused to everybody so far; a wallet that was never seen has no money.
                 let is_fine = matches!(status, 401 | 403 | 404) || exists;

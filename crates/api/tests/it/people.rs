@@ -106,7 +106,8 @@ impl World {
 
     /// Commits a confirmation and not the money: as a process that ends between the two.
     pub fn confirm_without_money(&self, of: &str, proposal: &Value, content: &Value) {
-        let (path, request_key) = (format!("/v1/proposals/{}/confirm", proposal["proposal"].as_str().unwrap()), "crash");
+        let (path, request_key) =
+            (format!("/v1/proposals/{}/confirm", proposal["proposal"].as_str().unwrap()), "crash");
         let body = json!({ "content": content }).to_string();
         let ask = signed(self, of, ("POST", &path), Some(request_key), Some(body.clone().into_bytes()));
         let header = |name: &str| ask.headers.iter().find(|(found, _)| *found == name).unwrap().1.clone();
@@ -125,7 +126,8 @@ impl World {
         let reader = bankroll_store::Reader::open(self.ledger.location().clone()).unwrap();
         let registry = Registry::load(&reader, now).unwrap();
         let act = request.act(&person, now, None, None).unwrap();
-        let decided = registry.decide_act(AuthorName::Person(person), act, Proof::Signed(Box::new(request)), now).unwrap();
+        let decided =
+            registry.decide_act(AuthorName::Person(person), act, Proof::Signed(Box::new(request)), now).unwrap();
         assert!(decided.money.is_some());
         let key = IdempotencyKey { namespace: Namespace::Registry, scope: Scope::House, text: "crash".into() };
         let by = "operator:omar".parse().unwrap();

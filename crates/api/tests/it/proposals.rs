@@ -148,7 +148,8 @@ fn a_proposal_expires_is_rejected_or_loses_its_author() {
 fn people_grant_only_rights_that_they_have() {
     let world = World::new();
     world.hire_all();
-    let person = |roles: Value| json!({ "kind": "add_person", "person": "mia", "roles": roles, "address": address("mia") });
+    let person =
+        |roles: Value| json!({ "kind": "add_person", "person": "mia", "roles": roles, "address": address("mia") });
     assert_eq!(world.propose("otto", &person(json!(["viewer"]))).code(), "forbidden");
     let proposal = world.propose("olga", &person(json!(["owner"]))).expect(200);
     assert_eq!(world.confirm("anna", &proposal, &person(json!(["owner"]))).code(), "cannot_grant");
@@ -206,9 +207,7 @@ fn what_was_confirmed_before_a_crash_is_carried_out_after_it() {
 fn a_pause_is_added_by_one_person_and_lifted_by_two() {
     let world = World::new();
     world.hire_all();
-    let pauses = |spawns: bool, deposits: bool| {
-        json!({ "deposits": deposits, "spawns": spawns, "withdrawals": false, "disabled": false })
-    };
+    let pauses = |spawns: bool, deposits: bool| json!({ "deposits": deposits, "spawns": spawns, "withdrawals": false, "disabled": false });
     let put = |of: &str, body: Value| world.sign(of, "PUT", "/v1/servers/arena/pauses", body);
     put("otto", pauses(true, false)).expect(200);
     put("anna", pauses(true, true)).expect(200);

@@ -61,8 +61,7 @@ pub fn proposal_failed(confirmed: &ConfirmedProposal) -> Event {
 
 fn about(kind: &str, confirmed: &ConfirmedProposal) -> Event {
     let ConfirmedProposal { proposal, content, author, confirmed_by } = confirmed;
-    let body =
-        json!({ "proposal": proposal, "kind": content.kind(), "author": author, "confirmed_by": confirmed_by });
+    let body = json!({ "proposal": proposal, "kind": content.kind(), "author": author, "confirmed_by": confirmed_by });
     event(kind, proposal, &body)
 }
 
