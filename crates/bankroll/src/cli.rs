@@ -5,9 +5,9 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accept_loss, accounts, alerts, audit, balance, chain, completions, config, deposits, doctor, events, explain,
-    export, hand, head, help_layout, init, keys, migrate_books, nodes, players, rebuild, receipt, registry, search,
-    serve, servers, signer, statement, transfer, webhooks, withdrawals,
+    accept_loss, accounts, alerts, audit, audit_log, balance, chain, completions, config, deposits, doctor, events,
+    explain, export, hand, head, help_layout, init, keys, migrate_books, nodes, operators, players, proposals, rebuild,
+    receipt, registry, search, serve, servers, signer, statement, transfer, webhooks, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -78,9 +78,18 @@ pub enum Command {
     /// Show, pause and register game servers, and open their sessions
     #[command(subcommand, after_help = servers::EXAMPLES)]
     Servers(servers::ServersCommand),
-    /// Open accounts for players, and sign in as one
+    /// Open accounts for players, sign in as one, show and freeze them
     #[command(subcommand, after_help = players::EXAMPLES)]
     Players(players::PlayersCommand),
+    /// Show and change the people who run the deployment, and keys of programs
+    #[command(subcommand, after_help = operators::EXAMPLES)]
+    Operators(operators::OperatorsCommand),
+    /// Propose and confirm acts that need several people
+    #[command(subcommand, after_help = proposals::EXAMPLES)]
+    Proposals(proposals::ProposalsCommand),
+    /// List and verify what people did
+    #[command(subcommand, after_help = audit_log::EXAMPLES)]
+    AuditLog(audit_log::AuditLogCommand),
     /// Show accounts
     #[command(subcommand, after_help = accounts::EXAMPLES)]
     Accounts(accounts::AccountsCommand),

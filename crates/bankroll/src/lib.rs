@@ -6,6 +6,7 @@ mod accept_loss;
 mod accounts;
 mod alerts;
 mod audit;
+mod audit_log;
 mod balance;
 mod chain;
 mod cli;
@@ -29,7 +30,9 @@ mod keys;
 mod location;
 mod migrate_books;
 mod nodes;
+mod operators;
 mod players;
+mod proposals;
 mod rebuild;
 mod receipt;
 mod registry;
@@ -77,6 +80,9 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Alerts(command) => alerts::run(&command, json),
         Command::Servers(command) => servers::run(&command, json),
         Command::Players(command) => players::run(&command, json),
+        Command::Operators(command) => operators::run(&command, json),
+        Command::Proposals(command) => proposals::run(&command, json),
+        Command::AuditLog(command) => audit_log::run(&command, json),
         Command::Accounts(command) => accounts::run(&command, json),
         Command::Balance(args) => balance::run(&args, json),
         Command::Statement(args) => statement::run(&args, json),

@@ -1,7 +1,8 @@
-//! `bankroll players`: a game server opens a player's accounts, and a player proves a wallet.
+//! `bankroll players`: a game server opens a player's accounts, a player proves a wallet, an operator looks and freezes.
 
 mod open;
 mod sign_in;
+mod view;
 
 use bankroll_terminal::Exit;
 use clap::Subcommand;
@@ -18,12 +19,21 @@ pub enum PlayersCommand {
     Open(open::PlayerOpenArgs),
     /// Sign in with a wallet: from then on its payments are the player's
     SignIn(sign_in::PlayerSignInArgs),
+    /// Show a player, as an operator; the audit log notes it
+    Show(view::PlayerShowArgs),
+    /// Freeze a player at once: no spawn and no payout
+    Freeze(view::PlayerFreezeArgs),
+    /// Propose to lift the freeze of a player
+    Unfreeze(view::PlayerUnfreezeArgs),
 }
 
 pub fn run(command: &PlayersCommand, json: bool) -> anyhow::Result<Exit> {
     match command {
         PlayersCommand::Open(args) => open::run(args, json)?,
         PlayersCommand::SignIn(args) => sign_in::run(args, json)?,
+        PlayersCommand::Show(args) => view::show(args, json)?,
+        PlayersCommand::Freeze(args) => view::freeze(args, json)?,
+        PlayersCommand::Unfreeze(args) => view::unfreeze(args, json)?,
     }
     Ok(Exit::Ok)
 }

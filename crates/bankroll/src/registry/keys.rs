@@ -1,6 +1,6 @@
-//! `bankroll registry server-keys` and `owner-keys`, beyond listing and adding: an end, a limit, a revocation.
+//! `bankroll registry server-keys`, beyond listing and adding: an end, a limit, a revocation.
 
-use bankroll_ledger::{Amount, Name, Time};
+use bankroll_ledger::{Amount, Time};
 use bankroll_orders::Address;
 use bankroll_terminal as terminal;
 use clap::{Args, Subcommand};
@@ -20,17 +20,6 @@ pub enum ServerKeysCommand {
     Update(KeyUpdateArgs),
     /// Revoke a key of a game server, for ever
     Revoke(KeyRevokeArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub enum OwnerKeysCommand {
-    /// List the keys of owners
-    #[command(after_help = "Examples:\n  bankroll registry owner-keys list --dir casino --json")]
-    List(EntriesArgs),
-    /// Add a key of an owner
-    Add(OwnerKeyAddArgs),
-    /// Revoke a key of an owner, for ever; never the last one
-    Revoke(OwnerKeyRevokeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -91,43 +80,6 @@ struct UpdatedArgs {
     no_limit: bool,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  bankroll registry owner-keys add --owner omar --dir casino \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
-
-`bankroll keys auth FILE` makes such a key and prints its address.")]
-pub struct OwnerKeyAddArgs {
-    /// The address of the key
-    #[arg(value_name = "ADDRESS")]
-    address: Address,
-    /// The person whose key it is
-    #[arg(long, value_name = "NAME")]
-    owner: Name,
-    #[command(flatten)]
-    retry: RetryArgs,
-    #[command(flatten)]
-    by: OwnerArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  bankroll registry owner-keys revoke --dir casino --key other.key \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
-
-Its sessions are refused from the answer on.")]
-pub struct OwnerKeyRevokeArgs {
-    /// The address of the key
-    #[arg(value_name = "ADDRESS")]
-    address: Address,
-    #[command(flatten)]
-    retry: RetryArgs,
-    #[command(flatten)]
-    owner: OwnerArgs,
-}
-
 pub fn update(args: &KeyUpdateArgs, json: bool) -> anyhow::Result<()> {
     let UpdatedArgs { valid_until, no_end, spend_limit, no_limit } = &args.what;
     let mut body = Map::new();
@@ -138,29 +90,17 @@ pub fn update(args: &KeyUpdateArgs, json: bool) -> anyhow::Result<()> {
     if spend_limit.is_some() || *no_limit {
         body.insert("spend_limit".into(), json!(spend_limit.map(|limit| limit.to_string())));
     }
-    let path = of_key(EntryKind::ServerKeys, args.address);
+    let path = of_key(args.address);
     let answer = change(args.owner.connect()?, "PATCH", &path, Some(&Value::Object(body)), &args.retry)?;
     report("changed", &answer, json)
 }
 
 pub fn revoke(args: &KeyRevokeArgs, json: bool) -> anyhow::Result<()> {
-    let path = of_key(EntryKind::ServerKeys, args.address);
+    let path = of_key(args.address);
     let answer = change(args.owner.connect()?, "DELETE", &path, None, &args.retry)?;
     report("revoked", &answer, json)
 }
 
-pub fn add_owner(args: &OwnerKeyAddArgs, json: bool) -> anyhow::Result<()> {
-    let body = json!({ "owner": args.owner, "address": args.address });
-    let answer = change(args.by.connect()?, "POST", &EntryKind::OwnerKeys.path(), Some(&body), &args.retry)?;
-    report("added", &answer, json)
-}
-
-pub fn revoke_owner(args: &OwnerKeyRevokeArgs, json: bool) -> anyhow::Result<()> {
-    let path = of_key(EntryKind::OwnerKeys, args.address);
-    let answer = change(args.owner.connect()?, "DELETE", &path, None, &args.retry)?;
-    report("revoked", &answer, json)
-}
-
-fn of_key(kind: EntryKind, address: Address) -> String {
-    format!("{}/{}", kind.path(), address.lower_hex())
+fn of_key(address: Address) -> String {
+    format!("{}/{}", EntryKind::ServerKeys.path(), address.lower_hex())
 }

@@ -13,7 +13,6 @@ pub enum EntryKind {
     Wallets,
     CustodyKeys,
     ServerKeys,
-    OwnerKeys,
     Treasury,
 }
 
@@ -25,7 +24,6 @@ impl EntryKind {
             Self::Wallets => "wallets",
             Self::CustodyKeys => "custody-keys",
             Self::ServerKeys => "server-keys",
-            Self::OwnerKeys => "owner-keys",
             Self::Treasury => "treasury",
         };
         format!("/v1/registry/{name}")
@@ -45,7 +43,6 @@ impl EntryKind {
             Self::Wallets => &[("WALLET", "name"), ("CHAIN", "chain"), ("ROLE", "role"), ("ADDRESS", "address")],
             Self::CustodyKeys => &[("KEY", "id"), ("FIRST ADDRESS", "address"), ("XPUB", "xpub")],
             Self::ServerKeys => &[("KEY", "address"), ("SERVER", "server"), ("CHAIN", "chain"), ("STATUS", "status")],
-            Self::OwnerKeys => &[("KEY", "address"), ("OWNER", "owner"), ("STATUS", "status")],
             Self::Treasury => &[("ADDRESS", "address"), ("CHAIN", "chain"), ("LABEL", "label"), ("STATUS", "status")],
         }
     }

@@ -3,7 +3,7 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `entries` | the arguments of each kind of entry, and the body that they become |
-//! | `keys` | keys of game servers and owners: their end, their revocation |
+//! | `keys` | keys of game servers: their end, their revocation |
 //! | `changes` | the list of changes |
 //! | `listing` | entries as a table |
 
@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::funds_call::{OwnerArgs, RetryArgs, ask, change, in_path, list};
 use changes::ChangesArgs;
 use entries::{AssetAddArgs, ChainAddArgs, CustodyKeyAddArgs, TreasuryAddArgs, WalletAddArgs};
-use keys::{OwnerKeysCommand, ServerKeysCommand};
+use keys::ServerKeysCommand;
 use listing::EntryKind;
 
 pub const EXAMPLES: &str = "\
@@ -50,9 +50,6 @@ pub enum RegistryCommand {
     /// Keys that game servers may register and act with
     #[command(subcommand, after_help = "Examples:\n  bankroll registry server-keys list --dir casino")]
     ServerKeys(ServerKeysCommand),
-    /// Keys of the deployment's owners
-    #[command(subcommand, after_help = "Examples:\n  bankroll registry owner-keys list --dir casino")]
-    OwnerKeys(OwnerKeysCommand),
     /// Addresses of the operator's own capital
     #[command(subcommand, after_help = "Examples:\n  bankroll registry treasury list --dir casino")]
     Treasury(TreasuryCommand),
@@ -146,7 +143,7 @@ struct NewEntry<'a> {
 }
 
 pub fn run(command: &RegistryCommand, json: bool) -> anyhow::Result<Exit> {
-    use EntryKind::{Assets, Chains, CustodyKeys, OwnerKeys, ServerKeys, Treasury, Wallets};
+    use EntryKind::{Assets, Chains, CustodyKeys, ServerKeys, Treasury, Wallets};
     match command {
         RegistryCommand::Chains(ChainsCommand::List(args)) => show(Chains, args, json),
         RegistryCommand::Chains(ChainsCommand::Add(args)) => add(Chains, &args.entry(), json),
@@ -160,9 +157,6 @@ pub fn run(command: &RegistryCommand, json: bool) -> anyhow::Result<Exit> {
         RegistryCommand::ServerKeys(ServerKeysCommand::Add(args)) => add(ServerKeys, &args.entry(), json),
         RegistryCommand::ServerKeys(ServerKeysCommand::Update(args)) => keys::update(args, json),
         RegistryCommand::ServerKeys(ServerKeysCommand::Revoke(args)) => keys::revoke(args, json),
-        RegistryCommand::OwnerKeys(OwnerKeysCommand::List(args)) => show(OwnerKeys, args, json),
-        RegistryCommand::OwnerKeys(OwnerKeysCommand::Add(args)) => keys::add_owner(args, json),
-        RegistryCommand::OwnerKeys(OwnerKeysCommand::Revoke(args)) => keys::revoke_owner(args, json),
         RegistryCommand::Treasury(TreasuryCommand::List(args)) => show(Treasury, args, json),
         RegistryCommand::Treasury(TreasuryCommand::Add(args)) => add(Treasury, &args.entry(), json),
         RegistryCommand::Treasury(TreasuryCommand::Remove(args)) => remove(args, json),

@@ -6,7 +6,10 @@ use bankroll_terminal::{self as terminal, Paint};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::funds_call::{OwnerArgs, in_path};
+use crate::{
+    funds_call::{OwnerArgs, RetryArgs, in_path},
+    proposals::propose,
+};
 
 const KINDS: [&str; 4] = ["deposits", "spawns", "withdrawals", "disabled"];
 
@@ -54,11 +57,14 @@ struct PausedArgs {
 Examples:
   bankroll servers resume arena --dir casino
 
-Ends all pauses of the server.")]
+Ends all pauses of the server. Unless one signature is enough here, this is a
+proposal that others confirm (`bankroll proposals confirm`).")]
 pub struct ResumeArgs {
     /// The name of the server
     #[arg(value_name = "NAME")]
     name: Name,
+    #[command(flatten)]
+    retry: RetryArgs,
     #[command(flatten)]
     owner: OwnerArgs,
 }
@@ -75,7 +81,16 @@ pub fn resume(args: &ResumeArgs, json: bool) -> anyhow::Result<()> {
     let client = args.owner.connect()?;
     let changed = set(&client, &args.name, [false; 4]);
     client.close();
-    answer(&args.name, &changed?, json)
+    match changed {
+        // Others must agree: this person's part is the proposal.
+        Err(FundsCallError::Refused(refusal)) if refusal.code == "confirmation_needed" => {
+            let mut content: Value = KINDS.into_iter().map(|kind| (kind.to_owned(), json!(false))).collect();
+            content["kind"] = json!("resume_server");
+            content["server"] = json!(args.name);
+            propose(&args.owner, &args.retry, &content, json)
+        }
+        changed => answer(&args.name, &changed?, json),
+    }
 }
 
 /// What is paused already stays so: the request sets all four.
