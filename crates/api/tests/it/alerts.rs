@@ -3,7 +3,10 @@
 use bankroll_alerts::{AlertKind, AlertObservation};
 use serde_json::{Value, json};
 
-use crate::world::{Ask, Reply, World};
+use crate::{
+    people::signed,
+    world::{Reply, World},
+};
 
 fn act(world: &World, alert: &str, verb: &str, key: &str) -> Reply {
     world.post_with("olga", &format!("/v1/alerts/{alert}/{verb}"), key, json!({}))
@@ -74,11 +77,11 @@ fn a_person_closes_it_and_a_closed_one_cannot_be_acknowledged() {
 #[test]
 fn a_change_needs_a_key_and_an_empty_body() {
     let world = World::new();
-    let (id, token) = (world.open_alert("hot"), world.token("olga"));
+    let id = world.open_alert("hot");
     let path = format!("/v1/alerts/{id}/acknowledge");
     let ask = |key, body: &str| {
         let body = Some(body.as_bytes().to_vec());
-        world.ask(Ask { token: Some(&token), key, body, ..Ask::new("POST", &path) })
+        world.ask(signed(&world, "olga", ("POST", &path), key, body))
     };
     assert_eq!(ask(None, "{}").code(), "idempotency_key_missing");
     assert_eq!(ask(Some("k"), r#"{"state":"closed"}"#).code(), "body_invalid");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Ask, World};
+use crate::{people::signed, world::World};
 
 const HOOK: &str = "https://hooks.example/bankroll";
 
@@ -117,9 +117,8 @@ fn what_cannot_be_a_webhook_is_refused() {
     for query in ["state=lost", "after=x", "after=1", "limit=0"] {
         assert_eq!(world.get("olga", &format!("{path}/deliveries?{query}")).code(), "query_invalid", "{query}");
     }
-    let token = world.token("olga");
     let body = Some(json!({ "url": HOOK }).to_string().into_bytes());
-    let keyless = world.ask(Ask { token: Some(&token), body, ..Ask::new("POST", "/v1/webhooks") });
+    let keyless = world.ask(signed(&world, "olga", ("POST", "/v1/webhooks"), None, body));
     assert_eq!(keyless.code(), "idempotency_key_missing");
 }
 
