@@ -1,4 +1,4 @@
-//! Where published heads are read: from a Funds API by its URL, as anybody can, or from the books here.
+//! Where published heads are read: from a Funds API by its URL, as any reader can, or from the books here.
 
 use anyhow::Context;
 use bankroll_heads::{HeadForm, HeadsError, SignedHead, hash_from_text, views};
