@@ -149,7 +149,7 @@ impl FrontConfig {
             rate_public: Some(RateLimit { per_second: 5, burst: 20 }),
             streams_max: 512,
             streams_per_caller: 16,
-            stream_pages_per_s: 100,
+            stream_pages_per_s: 250,
             stream_heartbeat: Duration::from_secs(15),
             threads: 2,
             checks: Arc::new(Vec::new),

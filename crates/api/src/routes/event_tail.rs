@@ -21,7 +21,7 @@ struct NewestQuery {
     rights: String,
 }
 
-/// The sequence of the newest event, and a number that changes when somebody's rights may have ended.
+/// The sequence of the newest event, and a number that changes when the rights of a caller may have ended.
 #[derive(Debug, Serialize)]
 struct NewestBody {
     newest: u64,

@@ -72,12 +72,12 @@ fn a_page_shows_what_happened_and_where_to_go_on() {
 fn each_caller_sees_their_own_events_and_operators_all() {
     let world = World::new();
     let before = world.newest_event();
-    let nobodys = Event { kind: "reconciliation.ok".parse().unwrap(), resource: "rc".into(), body: "{}".into() };
+    let of_no_server = Event { kind: "reconciliation.ok".parse().unwrap(), resource: "rc".into(), body: "{}".into() };
     world.announce(vec![
         event("deposit.credited", "dep_1", "arena", "alice"),
         event("deposit.credited", "dep_2", "rival", "bob"),
         event("deposit.credited", "dep_3", "rival", "alice"),
-        nobodys,
+        of_no_server,
     ]);
     let seen = |of: &str| {
         let events = world.events_of(of, &format!("?after={before}"));

@@ -55,7 +55,7 @@ mod tests {
         let line = event_line(&event, Paint::none());
         assert_eq!(
             line,
-            "2026-11-16 17:53:02  spawn.reserved        spn_1  amount=100 wallet=0x5a5a…5a5a note=a?[2Jb?c\n"
+            "2026-11-16 17:53:02  spawn.reserved        spn_1  amount=100 note=a?[2Jb?c wallet=0x5a5a…5a5a\n"
         );
     }
 }

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_made_once_and_is_nobody_elses_to_read() {
+    fn a_secret_is_made_once_and_only_its_user_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let made = of_folder(folder.path()).unwrap();
         assert_eq!(of_folder(folder.path()).unwrap(), made, "the same after each start");

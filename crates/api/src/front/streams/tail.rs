@@ -23,7 +23,7 @@ const ANSWER_MAX: usize = 1_024;
 pub(super) struct Tail {
     /// The sequence of the newest event.
     pub newest: u64,
-    /// Changes with each act that may end somebody's right to a stream.
+    /// Changes with each act that may end a caller's right to a stream.
     pub rights: u64,
 }
 

@@ -25,7 +25,7 @@ use crate::{
 /// Enabled webhooks of one game server, and of the deployment.
 const ENABLED_MAX: usize = 32;
 const URL_BYTES_MAX: usize = 2_000;
-/// A week: whoever has not taken the new secret over by then does not look.
+/// A week is enough for every receiver to take the new secret over.
 const OVERLAP_SECONDS_MAX: u64 = 7 * 86_400;
 
 pub(super) async fn create(funds: Funds, call: ApiCall, at: WebhookPath) -> Result<Response, ApiError> {
