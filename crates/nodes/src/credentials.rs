@@ -30,6 +30,8 @@ const END_OF_TIME: UnixTime = UnixTime::since_unix_epoch(Duration::from_secs(253
 pub(crate) struct Credentials {
     pub peer: Peer,
     pub expires: UnixTime,
+    /// When it began to be valid.
+    pub begins: UnixTime,
     pub server: Arc<ServerConfig>,
     pub client: Arc<ClientConfig>,
     /// Accepts the nodes of this authority whose certificates are valid and not revoked.
@@ -90,7 +92,7 @@ impl Credentials {
         }
         let peer = Peer::of(&certificate).filter(|peer| peer.node == *node);
         let peer = peer.ok_or_else(|| NodeIdentityError::Name { path: path.clone(), node: node.clone() })?;
-        let expires = expiry(&*verifier, &certificate);
+        let (expires, begins) = (expiry(&*verifier, &certificate), beginning(&*verifier, &certificate));
         let chain = vec![certificate];
         let mut server = ServerConfig::builder_with_details(Arc::clone(&provider), Arc::clone(clock))
             .with_protocol_versions(&[&TLS13])
@@ -107,7 +109,7 @@ impl Credentials {
             .with_client_auth_cert(chain, key()?)
             .map_err(unusable)?;
         client.resumption = Resumption::disabled();
-        Ok(Self { peer, expires, server: Arc::new(server), client: Arc::new(client), verifier, files })
+        Ok(Self { peer, expires, begins, server: Arc::new(server), client: Arc::new(client), verifier, files })
     }
 
     pub fn is_changed(&self, folder: &Path, node: &NodeName) -> bool {
@@ -135,6 +137,16 @@ pub(crate) fn expiry(verifier: &dyn ClientCertVerifier, certificate: &Certificat
     match verifier.verify_client_cert(certificate, &[], END_OF_TIME) {
         Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => not_after,
         _ => UnixTime::since_unix_epoch(Duration::ZERO),
+    }
+}
+
+/// Verification at the beginning of time fails, too, and its error says when the certificate began to be valid. If it
+/// says something else, that is not known.
+fn beginning(verifier: &dyn ClientCertVerifier, certificate: &CertificateDer<'_>) -> UnixTime {
+    let zero = UnixTime::since_unix_epoch(Duration::ZERO);
+    match verifier.verify_client_cert(certificate, &[], zero) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::NotValidYetContext { not_before, .. })) => not_before,
+        _ => zero,
     }
 }
 

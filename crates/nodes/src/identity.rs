@@ -145,6 +145,12 @@ impl NodeIdentity {
         Time(self.credentials().expires.as_secs().saturating_mul(1_000_000))
     }
 
+    /// When the certificate began to be valid: a day before it was made, so that clocks may differ.
+    #[must_use]
+    pub fn begins(&self) -> Time {
+        Time(self.credentials().begins.as_secs().saturating_mul(1_000_000))
+    }
+
     /// For a connection that begins now.
     pub(crate) fn credentials(&self) -> Arc<Credentials> {
         Arc::clone(&self.inner.current.read().unwrap_or_else(PoisonError::into_inner))

@@ -89,6 +89,7 @@ fn a_certificate_is_renewed_for_the_same_key_also_after_it_expired() {
     let identity = NodeIdentity::load(path, &node("a"), now()).unwrap();
     assert_eq!(identity.roles(), roles);
     assert_eq!((identity.expires().0 - now().0).div_ceil(86_400_000_000), 90);
+    assert_eq!((identity.expires().0 - identity.begins().0) / 86_400_000_000, 91);
     let files = std::fs::read_dir(path).unwrap().count();
     assert_eq!(files, 4, "ca.pem, ca.key, a.pem, a.key");
 }

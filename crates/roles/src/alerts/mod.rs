@@ -9,7 +9,7 @@
 //! | `counts` | open alerts as metrics |
 //!
 //! A source that fails says nothing: what is not known opens and closes no alert. A source that is added goes into
-//! [`AlertSettings::sources`].
+//! `AlertSettings::sources`.
 //!
 //! Conditions that stop the writer cannot be written while they hold. The scrub's finding is stored where it was made
 //! (`scrub.json`, or the fencing row of a database) and is written as an alert by the next holder; meanwhile the log,

@@ -22,6 +22,8 @@ const SECOND: u64 = 1_000_000;
 const DAY: u64 = 86_400 * SECOND;
 /// A certificate that expires sooner needs a renewal: as `doctor` says.
 const WARN_DAYS: u64 = 30;
+/// Of a certificate with a short life, this part of it is enough.
+const WARN_PART: u64 = 3;
 /// How often the files of the certificate are read.
 const CERTIFICATE_EVERY: u64 = 60 * SECOND;
 /// A machine's clock that is synchronised drifts less.
@@ -40,22 +42,25 @@ pub(super) fn certificate(node: NodeName, folder: PathBuf) -> ConditionSource {
         {
             return Ok(observed.clone());
         }
-        let expires = NodeIdentity::load(&folder, &node, now).map(|identity| identity.expires());
-        let observed = certificate_state(&node, expires.map_err(|error| on_one_line(&error)), now);
+        let loaded = NodeIdentity::load(&folder, &node, now).map(|identity| (identity.begins(), identity.expires()));
+        let observed = certificate_state(&node, loaded.map_err(|error| on_one_line(&error)), now);
         last = Some((now, observed.clone()));
         Ok(observed)
     })
 }
 
-fn certificate_state(node: &NodeName, expires: Result<Time, String>, now: Time) -> Vec<AlertObservation> {
+/// From when to when the certificate is valid, or why it cannot be used.
+fn certificate_state(node: &NodeName, valid: Result<(Time, Time), String>, now: Time) -> Vec<AlertObservation> {
     let subject = node.to_string();
-    let (soon, expired) = match expires {
-        Ok(at) => {
-            let days = at.0.saturating_sub(now.0) / DAY;
+    let (soon, expired) = match valid {
+        Ok((begins, at)) => {
+            let left = at.0.saturating_sub(now.0);
+            let is_soon = left < (WARN_DAYS * DAY).min(at.0.saturating_sub(begins.0) / WARN_PART);
+            let days = left / DAY;
             let left = counted(days, "day", "days");
             let summary = format!("the certificate of {node} expires at {}: {left} left", when::seconds(at));
             let soon = AlertCondition::new(CertificateExpires, &subject, &summary);
-            ((days < WARN_DAYS).then_some(soon), None)
+            (is_soon.then_some(soon), None)
         }
         Err(why) => {
             let summary = format!("other nodes do not accept {node}: {why}");
@@ -114,9 +119,11 @@ mod tests {
             let observed = certificate_state(&node(), expires, Time(100 * DAY));
             observed.into_iter().flat_map(|seen| seen.conditions).map(|it| (it.kind, it.summary)).collect::<Vec<_>>()
         };
-        assert_eq!(said(Ok(Time(130 * DAY))), []);
+        let until = |day| Ok((Time(30 * DAY), Time(day * DAY)));
+        assert_eq!(said(until(130)), []);
         let soon = "the certificate of node-1 expires at 1970-05-10 00:00:00: 29 days left".to_owned();
-        assert_eq!(said(Ok(Time(129 * DAY))), [(CertificateExpires, soon)]);
+        assert_eq!(said(until(129)), [(CertificateExpires, soon)]);
+        assert_eq!(said(Ok((Time(99 * DAY), Time(101 * DAY)))), [], "a certificate for a day, just made");
         let expired = "other nodes do not accept node-1: it expired".to_owned();
         assert_eq!(said(Err("it expired".into())), [(CertificateExpired, expired)]);
     }
