@@ -9,6 +9,7 @@ mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
+mod event_page_text;
 mod event_redaction;
 mod event_tail;
 mod events;

@@ -13,6 +13,7 @@ mod alerts;
 mod arguments;
 mod configuration;
 mod coverage;
+mod events;
 mod files;
 mod funds;
 mod owner;
@@ -28,10 +29,11 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 10] = [
+const TABLES: [&[Row]; 11] = [
     alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
+    events::ROWS,
     files::ROWS,
     funds::ROWS,
     owner::ROWS,
@@ -57,6 +59,11 @@ fn wrong_alerts_are_refused() {
 #[test]
 fn wrong_arguments_are_refused() {
     check(arguments::ROWS);
+}
+
+#[test]
+fn wrong_input_about_events_is_refused() {
+    check(events::ROWS);
 }
 
 #[test]
