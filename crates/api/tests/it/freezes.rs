@@ -49,7 +49,8 @@ const FROZEN: &str = "player_frozen";
 fn every_way_into_the_world_is_closed_and_reopens_when_the_freeze_is_lifted() {
     let world = house();
     let (alice, bob) = (funds_of("arena", "alice"), funds_of("arena", "bob"));
-    let hold = world.at_arena("holds", json!({ "account": alice, "amount": "10" })).expect(200)["hold"].clone();
+    let held = world.at_arena("holds", json!({ "account": alice, "amount": "10" })).expect(200);
+    let hold = held["holds"][0]["id"].clone();
     let (first, second) = (world.spawn("s1", "alice").expect(200), world.spawn("s2", "alice").expect(200));
     world.freeze("alice");
 

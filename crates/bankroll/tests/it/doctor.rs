@@ -259,7 +259,7 @@ fn a_change_of_the_file_that_was_interrupted_is_undone_by_the_writer() {
 
 /// A check of a new deployment, by its name.
 fn check_of(folder: &Path, name: &str) -> Value {
-    let report = run(folder, &["doctor", "--json", "--dir", "studio"]).json();
+    let report: Value = serde_json::from_str(&run(folder, &["doctor", "--json", "--dir", "studio"]).stdout).unwrap();
     report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
 }
 

@@ -16,7 +16,7 @@ use sha3::{Digest, Keccak256};
 use crate::program::hold;
 
 pub const AUDIENCE: &str = "localhost:8640";
-const CHAIN: ChainId = ChainId(31_337);
+pub const CHAIN: ChainId = ChainId(31_337);
 
 pub fn now() -> Time {
     Clock::machine().now()
@@ -48,16 +48,16 @@ pub fn signed(by: &AuthKey, address: Address, (method, path, body): (&str, &str,
 
 /// A person's signed request, carried out in the books of this folder, which no node holds.
 pub fn act(folder: &Path, key: &AuthKey, change: (&str, &str, &str), idempotency_key: &str) {
-    let ledger = hold(folder);
-    let registry = Registry::load(&Reader::open(folder).unwrap(), now()).unwrap();
+    let (ledger, now) = (hold(folder), now());
+    let registry = Registry::load(&Reader::open(folder).unwrap(), now).unwrap();
     let request = signed(key, key.address(), change, idempotency_key);
     let author = registry.operators().person_with(key.address()).unwrap().name.clone();
-    let act = request.act(&author, now(), None, None).unwrap();
+    let act = request.act(&author, now, None, None).unwrap();
     let (proof, author) = (Proof::Signed(Box::new(request)), AuthorName::Person(author));
-    let decided = registry.decide_act(author, act, proof, now()).unwrap();
+    let decided = registry.decide_act(author, act, proof, now).unwrap();
     let key = IdempotencyKey { namespace: Namespace::Registry, scope: Scope::House, text: idempotency_key.into() };
     let by = "operator:owner".parse().unwrap();
-    let origin = ChangeOrigin { principal: Principal::System, key, by, request_hash: [0; 32], now: now() };
+    let origin = ChangeOrigin { principal: Principal::System, key, by, request_hash: [0; 32], now };
     ledger.apply(change_request(&origin, &decided.changes).unwrap()).unwrap().effects().unwrap();
     ledger.close();
 }

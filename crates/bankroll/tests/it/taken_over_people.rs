@@ -8,6 +8,7 @@ use bankroll_nodes::{RelayedRequest, RelayedResponse};
 use bankroll_operators::{
     Act, AuthorName, LogEntry, LogHash, OperatorRole, Proof, ProposalContent, ProposalId, SignedRequest,
 };
+use bankroll_orders::typed_data::{self, B256, OpenSession};
 use bankroll_registry::{Caller, ChangeOrigin, LoggedAct, RegistryChange, SessionKeys, change_request, frozen_owner};
 use bankroll_roles::AuthKey;
 use bankroll_store::{Ledger, LedgerOptions, Reader};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     house::{self, ALICE, ALICES_FUNDS, House, relay},
-    people::{AUDIENCE, now, signed},
+    people::{AUDIENCE, CHAIN, now, signed},
     running::Running,
 };
 
@@ -126,23 +127,48 @@ impl People {
     }
 }
 
-/// The login of `books` reads the secrets of sessions. A token that is made with one reads, and changes nothing.
+/// A session that the owner has opened, as a front that relays the answer sees it.
+fn opened_session(people: &People) -> String {
+    let (nonce, expires) = ([7; 32], now().0 / 1_000_000 + 240);
+    let message = OpenSession {
+        role: "operator".into(),
+        subject: "owner".into(),
+        audience: AUDIENCE.into(),
+        nonce: B256::from(nonce),
+        expires,
+    };
+    let signature = people.owner.sign(&typed_data::digest(&message, CHAIN)).unwrap();
+    let body = json!({
+        "role": "operator", "subject": "owner", "audience": AUDIENCE, "chain_id": CHAIN.0,
+        "nonce": format!("0x{}", hex::encode(nonce)), "expires": expires, "signature": signature.to_string(),
+    });
+    let opened = people.send(house::request("POST", "/v1/sessions", None, None, Some(&body)));
+    assert_eq!(opened.status, 200, "{}", house::json(&opened));
+    house::json(&opened)["token"].as_str().unwrap().to_owned()
+}
+
+/// The login of `books` reads the secrets of sessions; but a session of a person is an entry of the log. A true token,
+/// which every front sees, reads, and changes nothing.
 #[test]
-fn a_token_made_with_the_secrets_of_the_database_changes_nothing() {
+fn no_token_changes_anything_and_one_made_with_the_secrets_of_the_database_reads_nothing() {
     let people = people();
     let _books = people.start();
     let reader = Reader::open(people.house.login("books")).unwrap();
     let keys = SessionKeys::load(&reader, AUDIENCE).unwrap();
     let caller = Caller::Operator("owner".parse().unwrap());
-    let (token, _) = keys.issue(caller, people.owner.address(), [7; 16], now(), 600_000_000).unwrap();
-    let read = people.send(house::request("GET", "/v1/servers", Some(token.reveal()), None, None));
-    assert_eq!(read.status, 200, "what a front may read anyway");
+    let (forged, _) = keys.issue(caller, people.owner.address(), [7; 16], now(), 600_000_000).unwrap();
+    let (forged, seen) = (forged.reveal(), opened_session(&people));
+    let read = |token: &str| people.send(house::request("GET", "/v1/servers", Some(token), None, None)).status;
+    assert_eq!((read(forged), read(&seen)), (401, 200));
     let before = people.entries();
     for (method, path, body) in CHANGES {
         let body: Value = serde_json::from_str(body).unwrap();
-        let request = house::request(method, path, Some(token.reveal()), Some("forged"), Some(&body));
-        let refused = people.send(request);
-        assert_eq!(status_and_code(&refused), (403, "signature_needed".into()), "{method} {path}");
+        let change = |token: &str| {
+            let request = house::request(method, path, Some(token), Some("forged"), Some(&body));
+            status_and_code(&people.send(request))
+        };
+        assert_eq!(change(forged).0, 401, "{method} {path}");
+        assert_eq!(change(&seen), (403, "signature_needed".into()), "{method} {path}");
     }
     assert_eq!(people.entries(), before);
 }
