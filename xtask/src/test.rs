@@ -23,6 +23,7 @@ const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
     ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"]),
     ("bankroll-registry", &[]),
     ("bankroll-deposits", &["crediting", "reorgs", "of_two_scanners"]),
+    ("bankroll-heads", &[]),
     ("bankroll-spawns", &[]),
     ("bankroll-withdrawals", &["intents", "refunds"]),
 ];

@@ -22,6 +22,7 @@
 //! | limits | [`front::FrontConfig`], [`input`] |
 
 pub mod errors;
+mod events_page;
 pub mod front;
 pub mod input;
 mod money;

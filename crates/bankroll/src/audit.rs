@@ -1,21 +1,22 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
-use std::str::FromStr;
-
+use bankroll_operators::Operators;
+use bankroll_registry::audit_operators;
 use bankroll_roles::audit::{self, AuditOutcome};
 use bankroll_store::{AcceptedLoss, IndexReport, Location, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::{journal::loss_json, location::LocationArgs};
+use crate::{journal::loss_json, kept_head::KeptHead, location::LocationArgs};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   bankroll audit --dir casino            while a writer is running, or after it ended
   bankroll audit --dir backup --full     a copy, with its indexes
-  bankroll audit --head 1042:9f2c...     against a head that you kept
+  bankroll audit --head head.json        against a head that you kept
+  bankroll audit --head 1042:9f2c...     the same, as an audit printed it
   bankroll audit --json
 
 The audit hashes every batch, follows the hash chain, and decides every request
@@ -23,47 +24,31 @@ again. Then it compares every account, hold, reversal and asset with its table,
 and every deposit and payout with the journal. The first difference is reported
 with its record: exit code 4. Tables, columns, indexes, triggers and constraints
 must be what the migrations made; the guards of deposits and payouts are decided
-again as far as the journal decides them.
+again as far as the journal decides them. Of the audit log of people it checks
+each hash, each signature, every rule, and that the journal has the same entries.
 With --full it also checks every page of the file (SQLite's integrity check), and
 compares the key index and the statement index with the journal; a damaged index
 of these two does not endanger money (exit code 1). The comparison reads one
 snapshot, so the write-ahead log of a busy writer grows meanwhile.
 
 A journal that ends too early is sound by itself. So the audit compares it with
-the newest head that the node has noted (books.head, the statement index), and
-with --head BATCH:HASH, as an earlier audit printed it, with one from outside: an
-older copy, or a journal that was written anew, does not have it (exit code 4).")]
+the newest head that the node has noted (books.head, the statement index), with
+every head that it has published, and with --head with one from outside: a file
+of `bankroll head --json`, whose signature must fit, or BATCH:HASH. An older
+copy, or a journal that was written anew, does not have it (exit code 4).")]
 pub struct AuditArgs {
     #[command(flatten)]
     location: LocationArgs,
     /// Check every page, and compare the derived indexes with the journal as well
     #[arg(long)]
     full: bool,
-    /// A head that the journal must have, as an earlier audit printed it: BATCH:HASH
-    #[arg(long, value_name = "BATCH:HASH")]
-    head: Option<PublishedHead>,
-}
-
-/// A head of the journal that was kept outside the books.
-#[derive(Clone, Debug)]
-struct PublishedHead {
-    batch: u64,
-    hash: [u8; 32],
-}
-
-impl FromStr for PublishedHead {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once(':').and_then(|(batch, hash)| {
-            let mut head = Self { batch: batch.parse().ok().filter(|batch| *batch > 0)?, hash: [0; 32] };
-            hex::decode_to_slice(hash, &mut head.hash).ok().map(|()| head)
-        });
-        parsed.ok_or_else(|| "a head is BATCH:HASH, a number and 64 hexadecimal digits".into())
-    }
+    /// A head that the journal must have: a file of `bankroll head --json`, or BATCH:HASH
+    #[arg(long, value_name = "HEAD")]
+    head: Option<KeptHead>,
 }
 
 pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
+    let kept = args.head.as_ref().map(KeptHead::read).transpose()?;
     // Opened first: its error says where the demo's books are if there are none here.
     let reader = args.location.reader()?;
     if args.full {
@@ -73,12 +58,14 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     // Noted heads first: a writer that runs may note newer ones meanwhile.
     let noted = reader.noted_heads(Some(&loaded.head_file()))?;
     let audited = audit::run(&loaded.books(), json)?;
+    let people = audit_operators(&reader)?;
     reader.check_noted(&noted)?;
-    if let Some(PublishedHead { batch, hash }) = &args.head
-        && !reader.has_head(*batch, hash)?
+    if let Some((batch, head)) = kept
+        && !reader.has_head(batch, &head)?
     {
-        return Err(audit::HeadMissing { batch: *batch, journal: reader.head()? }.into());
+        return Err(audit::HeadMissing { batch, journal: reader.head()? }.into());
     }
+    let heads = bankroll_heads::audit::run(&reader)?;
     let losses = reader.accepted_losses()?;
     let finding = reader.finding()?;
     let indexes = if args.full { Some(audit::check_indexes(&reader, json)) } else { None };
@@ -99,8 +86,8 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         });
         terminal::answer_json(&json!({
             "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
-            "flow_rows": report.flow_rows, "head": hex::encode(report.head), "totals": totals,
-            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "finding": finding,
+            "flow_rows": report.flow_rows, "published_heads": heads, "head": hex::encode(report.head), "totals": totals,
+            "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "audit_log": people.as_ref().map(log_json), "finding": finding,
             "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
             "schema": {
                 "ok": audited.schema.differences.is_empty(), "objects": audited.schema.objects,
@@ -108,8 +95,8 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
             },
         }))?;
     } else {
-        let text = text(&audited, &assets, indexes.as_ref(), &losses, &loaded.books());
-        terminal::answer(&(text + &finding_text(finding.as_deref())))?;
+        let text = text(&audited, &assets, indexes.as_ref(), &losses, heads, &loaded.books());
+        terminal::answer(&(text + &log_text(people.as_ref()) + &finding_text(finding.as_deref())))?;
     }
     Ok(match indexes {
         _ if !audited.schema.differences.is_empty() => Exit::Unsound,
@@ -123,6 +110,7 @@ fn text(
     assets: &Assets,
     indexes: Option<&Result<IndexReport, StoreError>>,
     losses: &[(u64, AcceptedLoss)],
+    heads: u64,
     books: &Location,
 ) -> String {
     let (paint, report) = (Paint::stdout(), &audited.report);
@@ -140,6 +128,10 @@ fn text(
         text += &format!("  asset {asset}: {total} on each side\n");
     }
     text += &format!("  head {}:{}\n", report.batches, hex::encode(report.head));
+    if heads > 0 {
+        let heads = counted(heads, "published head", "published heads");
+        text += &format!("  {heads} and the tree over them agree with the journal\n");
+    }
     for (batch, loss) in losses {
         text += &format!("  batch {batch} accepts the loss of records up to {} (batch {})\n", loss.seq, loss.batch);
         text += &format!("    by {}: {}\n", loss.by, loss.why);
@@ -161,6 +153,21 @@ fn text(
         }
     }
     text
+}
+
+fn log_json(people: &Operators) -> Value {
+    json!({ "entries": people.entries(), "hash": hex::encode(people.head().0) })
+}
+
+/// What people did: the audit has verified each signature again.
+fn log_text(people: Option<&Operators>) -> String {
+    let Some(people) = people.filter(|people| people.entries() > 0) else { return String::new() };
+    let (entries, mark) = (counted(people.entries(), "entry", "entries"), Paint::stdout().good("\u{2713}"));
+    format!(
+        "{mark} {entries} of the audit log verified: hashes, signatures, rules, and the journal\n  log {}:{}\n",
+        people.entries(),
+        hex::encode(people.head().0)
+    )
 }
 
 /// An audit changes nothing, so a finding stays noted even if the audit finds nothing.

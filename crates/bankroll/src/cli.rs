@@ -5,9 +5,9 @@ use bankroll_demo as demo;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
-    accept_loss, accounts, audit, audit_log, balance, chain, completions, config, deposits, doctor, explain, export,
-    hand, help_layout, init, keys, migrate_books, nodes, operators, players, proposals, rebuild, receipt, registry,
-    search, serve, servers, signer, statement, transfer, withdrawals,
+    accept_loss, accounts, alerts, audit, audit_log, balance, chain, completions, config, deposits, doctor, events,
+    explain, export, hand, head, help_layout, init, keys, migrate_books, nodes, operators, players, proposals, rebuild,
+    receipt, registry, search, serve, servers, signer, statement, transfer, webhooks, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -17,7 +17,7 @@ Exit codes:
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
   3  not found: no ledger, no such account, nothing found by search or explain
-  4  the books are unsound: they diverge from the journal; or a hand or receipt does not verify
+  4  the books are unsound: they diverge from the journal; or a hand, receipt or head does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -105,6 +105,12 @@ pub enum Command {
     Withdrawals(withdrawals::WithdrawalsCommand),
     /// Move money between two accounts of a game server, as that server
     Transfer(transfer::TransferArgs),
+    /// Show events, as they happen or later, and have them delivered again
+    #[command(subcommand, after_help = events::EXAMPLES)]
+    Events(events::EventsCommand),
+    /// Manage where events are delivered to, and receive them on this machine
+    #[command(subcommand, after_help = webhooks::EXAMPLES)]
+    Webhooks(webhooks::WebhooksCommand),
     /// Find records by key, wallet, transaction or another reference
     Search(search::SearchArgs),
     /// Tell the story of a wallet, a transaction, a deposit, a payout or a key
@@ -113,12 +119,17 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Prove that a record is in the journal, and check such a proof offline
     Receipt(receipt::ReceiptArgs),
+    /// Show a signed head of the journal, and check that it continues one you kept
+    Head(head::HeadArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
     /// Let the books go on without lost records, and record who accepted that
     AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong
     Doctor(doctor::DoctorArgs),
+    /// Show what a person must look at, acknowledge it and close it
+    #[command(subcommand, after_help = alerts::EXAMPLES)]
+    Alerts(alerts::AlertsCommand),
     /// Show or check the configuration
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),

@@ -2,7 +2,9 @@
 
 use std::{error::Error, sync::Arc};
 
+use bankroll_heads::{HeadRefusal, HeadsError};
 use bankroll_nodes::AuthorityError;
+use bankroll_registry::RegistryError;
 use bankroll_roles::{AuthKeyError, audit::HeadMissing, config::ConfigError, requests::FundsCallError};
 use bankroll_signer::cli::SignerExitCode;
 use bankroll_store::StoreError;
@@ -26,7 +28,9 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             400 | 413 | 415 => Exit::Usage,
             _ => Exit::Failed,
         })
-    } else if cause.is::<HeadMissing>() {
+    } else if let Some(error) = cause.downcast_ref::<RegistryError>() {
+        error.is_unsound().then_some(Exit::Unsound)
+    } else if cause.is::<HeadMissing>() || cause.is::<HeadRefusal>() || is_unsound_log(cause) {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {
         Some(match ending {
@@ -46,4 +50,11 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             error => error.is_unsound().then_some(Exit::Unsound),
         }
     }
+}
+
+/// Whether the public log of heads, or the tree over them, is not what the journal gives.
+fn is_unsound_log(cause: &(dyn Error + 'static)) -> bool {
+    use HeadsError::{ChainBroken, HeadGone, NodeMissing, Row, TreeDiffers};
+    let found = cause.downcast_ref();
+    matches!(found, Some(HeadGone { .. } | TreeDiffers { .. } | ChainBroken { .. } | NodeMissing { .. } | Row(_)))
 }

@@ -25,6 +25,16 @@ pub struct OwnerArgs {
     pub location: LocationArgs,
 }
 
+/// Whose request it is, where an owner or a game server may ask.
+#[derive(Debug, Args)]
+pub struct SubjectArgs {
+    /// Act as this game server, with its key (--key) [default: as the owner]
+    #[arg(long, value_name = "NAME", requires = "key")]
+    server: Option<Name>,
+    #[command(flatten)]
+    pub owner: OwnerArgs,
+}
+
 /// The game server that a command acts for or pays from.
 #[derive(Debug, Args)]
 pub struct GameServerArgs {
@@ -51,6 +61,23 @@ impl OwnerArgs {
             }
             _ => error,
         })
+    }
+}
+
+impl SubjectArgs {
+    pub fn connect(&self) -> anyhow::Result<FundsClient> {
+        match (&self.server, &self.owner.key) {
+            (Some(server), Some(key)) => connect_for(&self.owner.location, key, server),
+            _ => self.owner.connect(),
+        }
+    }
+
+    /// Where the webhooks of this caller are.
+    pub fn webhooks_path(&self) -> String {
+        match &self.server {
+            Some(server) => format!("/v1/servers/{}/webhooks", in_path(server.as_str())),
+            None => "/v1/webhooks".into(),
+        }
     }
 }
 

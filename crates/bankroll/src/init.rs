@@ -34,8 +34,11 @@ Examples:
 
   bankroll init --dir casino --users logins    a database user for each role of a node
 
-The key of the owner is made in owner.key: who has it may change the registry
-of servers, keys and wallets. Keep a copy of it where no node runs.
+The key of the first owner is made in owner.key. It signs what this person
+changes: servers, keys, wallets, other people. Keep it, and a copy, where no node
+runs. What moves money by hand, or lifts a freeze, needs two people: the owner
+adds the second with `bankroll operators add`. A studio of one says so with
+`bankroll operators quorum 1`, a signed act that `bankroll doctor` shows.
 
 With books.database set, in the folder's bankroll.toml or in the environment as
 BANKROLL__BOOKS__DATABASE, the empty books are created in that database. With
@@ -196,8 +199,20 @@ fn text(args: &InitArgs, made: &InitOutcome, loaded: &LoadedConfig) -> String {
     } else {
         String::new()
     };
+    let people = if made.owner.is_some() { people_steps(args) } else { String::new() };
     format!(
-        "{config}{books}{owner}{users}\n{lead}\n{logins}{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n"
+        "{config}{books}{owner}{users}{people}\n{lead}\n{logins}{next}  {me} doctor --dir {dir}\n  {me} serve --dir {dir}\n"
+    )
+}
+
+/// What the owner's key is for, and how the first owner stops being the only one.
+fn people_steps(args: &InitArgs) -> String {
+    let (me, dir) = (invocation(), args.dir.display());
+    format!(
+        "\nThe owner's key signs what people change. Moving money by hand, or lifting a freeze,\n\
+         needs two people; while the service runs, add the second:\n  \
+         {me} operators add NAME --role approver --address ADDRESS --dir {dir}\n  \
+         {me} operators quorum 1 --dir {dir}  # or: a studio of one\n"
     )
 }
 

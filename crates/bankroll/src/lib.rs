@@ -4,6 +4,7 @@
 
 mod accept_loss;
 mod accounts;
+mod alerts;
 mod audit;
 mod audit_log;
 mod balance;
@@ -14,14 +15,17 @@ mod config;
 mod database_users;
 mod deposits;
 mod doctor;
+mod events;
 mod exit;
 mod explain;
 mod export;
 mod funds_call;
 mod hand;
+mod head;
 mod help_layout;
 mod init;
 mod journal;
+mod kept_head;
 mod keys;
 mod location;
 mod migrate_books;
@@ -42,6 +46,7 @@ mod statement;
 mod transfer;
 mod wait;
 mod wallet_name;
+mod webhooks;
 mod withdrawals;
 
 use std::process::ExitCode;
@@ -72,6 +77,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::MigrateBooks(args) => migrate_books::run(&args, json),
         Command::Rebuild(args) => rebuild::run(&args, json),
         Command::Registry(command) => registry::run(&command, json),
+        Command::Alerts(command) => alerts::run(&command, json),
         Command::Servers(command) => servers::run(&command, json),
         Command::Players(command) => players::run(&command, json),
         Command::Operators(command) => operators::run(&command, json),
@@ -83,10 +89,13 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Deposits(command) => deposits::run(&command, json),
         Command::Withdrawals(command) => withdrawals::run(&command, json),
         Command::Transfer(args) => transfer::run(&args, json),
+        Command::Events(command) => events::run(&command, json),
+        Command::Webhooks(command) => webhooks::run(&command, json),
         Command::Search(args) => search::run(&args, json),
         Command::Explain(args) => explain::run(&args, json),
         Command::Export(args) => export::run(&args, json),
         Command::Receipt(args) => receipt::run(&args, json),
+        Command::Head(args) => head::run(&args, json),
         Command::Audit(args) => audit::command(&args, json),
         Command::AcceptLoss(args) => accept_loss::run(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),

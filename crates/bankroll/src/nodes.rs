@@ -53,8 +53,8 @@ pub struct NodesInitArgs {
 pub struct NodesAddArgs {
     /// The node's name: lower-case letters, digits, hyphens
     name: NodeName,
-    /// The node's roles: "all", or some of books,api,indexer,payouts; notify,reconciler,drainer are
-    /// reserved and do nothing yet
+    /// The node's roles: "all", or some of books,api,indexer,payouts,notify; reconciler,drainer
+    /// are reserved and do nothing yet
     #[arg(long, value_name = "ROLES")]
     roles: NodeRoles,
     /// Days until the certificate expires

@@ -39,8 +39,8 @@ damage stops the node with exit code 4, before it decides anything more by it.
 `bankroll doctor` shows when the last pass ended (scrub.json).
 
 The role `api` answers the Funds API at api.listen, and relays each request to
-the node that holds the books. The roles notify, reconciler and drainer are
-reserved: they do nothing yet.")]
+the node that holds the books. The role `notify` delivers events to webhooks.
+The roles reconciler and drainer are reserved: they do nothing yet.")]
 pub struct ServeArgs {
     #[command(flatten)]
     location: LocationArgs,

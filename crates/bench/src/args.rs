@@ -10,6 +10,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick
   bankroll bench http --quick
+  bankroll bench events --quick
   bankroll bench reading --quick
   bankroll bench poker --quick";
 
@@ -30,6 +31,11 @@ Examples:
   bankroll bench http --quick           under 20 seconds
   bankroll bench http --json > a.json   the long one, for comparing";
 
+const EVENTS_EXAMPLES: &str = "\
+Examples:
+  bankroll bench events --quick           under 20 seconds
+  bankroll bench events --json > a.json   the long one, for comparing";
+
 const POKER_EXAMPLES: &str = "\
 Examples:
   bankroll bench poker            the best of fifty runs
@@ -44,6 +50,9 @@ pub enum BenchCommand {
     /// Durable transfers per second over HTTP, compared with the ledger alone
     #[command(after_help = HTTP_EXAMPLES)]
     Http(HttpBenchArgs),
+    /// Durable transfers per second with and without slow consumers of events
+    #[command(after_help = EVENTS_EXAMPLES)]
+    Events(HttpBenchArgs),
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
     #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
@@ -119,6 +128,7 @@ pub fn run(command: BenchCommand, json: bool) -> anyhow::Result<()> {
     match command {
         BenchCommand::Ledger(args) => super::run_ledger(&args.options(json)),
         BenchCommand::Http(args) => super::run_http(&args.options(json)),
+        BenchCommand::Events(args) => super::run_events(&args.options(json)),
         BenchCommand::Poker(args) => super::poker::run(args.quick, json),
         BenchCommand::Reading(args) => super::run_reading(&args.bench.options(json), args.entries),
     }

@@ -5,7 +5,7 @@
 //! the ledger for nothing, and the ledger with the same transfers and no HTTP. The three alternate, because the speed
 //! of a disk changes from one minute to the next.
 
-mod books;
+pub(super) mod books;
 mod client;
 mod registration;
 mod report;
@@ -100,7 +100,7 @@ fn measure_shape(
 }
 
 /// The mean of rounds that took the same time.
-fn mean<'a>(rounds: impl ExactSizeIterator<Item = &'a LoadRun> + Clone) -> LoadRun {
+pub(super) fn mean<'a>(rounds: impl ExactSizeIterator<Item = &'a LoadRun> + Clone) -> LoadRun {
     let count = rounds.len() as u32;
     LoadRun {
         per_s: rounds.clone().map(|run| run.per_s).sum::<f64>() / f64::from(count),

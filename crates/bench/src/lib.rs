@@ -3,13 +3,15 @@
 //! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when
 //! its answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate
 //! (the same rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per
-//! transfer. `bench http` compares the Funds API with its own no-op and with the books alone.
+//! transfer. `bench http` compares the Funds API with its own no-op and with the books alone, `bench events` the books
+//! with and without slow consumers of events.
 //!
 //! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases
 //! that it created. It does not know: configuration, chains, nodes.
 
 mod args;
 mod evaluator;
+mod events;
 mod growth;
 mod http;
 mod load;
@@ -68,6 +70,11 @@ fn run_reading(options: &BenchOptions, entries: Option<u64>) -> anyhow::Result<(
 /// Runs the benchmark of the Funds API and prints its report.
 fn run_http(options: &BenchOptions) -> anyhow::Result<()> {
     in_folder(options, |folder| http::measure(folder, options.quick))?.print(options.json)
+}
+
+/// Runs the benchmark of slow consumers of events and prints its report.
+fn run_events(options: &BenchOptions) -> anyhow::Result<()> {
+    in_folder(options, |folder| events::measure(folder, options.quick))?.print(options.json)
 }
 
 /// Measures in a temporary folder, and removes it.

@@ -24,7 +24,7 @@
 //! | `tempo` | the timing of all that |
 //! | `leftovers`, `stakes` | what a killed demo left behind: payouts, and stakes that go back to their players |
 //! | `disk` | what happens when the disk is full |
-//! | `progress`, `view`, `report` | the output while it runs, and afterwards |
+//! | `progress`, `newest_events`, `view`, `report` | the output while it runs, and afterwards |
 //!
 //! It guarantees: it uses only a folder or a database that is empty or an earlier demo's, and empties no other. Killing
 //! it is safe at any moment: the next start verifies the books and finishes what is open.
@@ -43,6 +43,7 @@ mod folder;
 mod funds;
 mod game;
 mod leftovers;
+mod newest_events;
 mod node_thread;
 mod nodes;
 mod play;

@@ -164,7 +164,7 @@ impl RunningDemo {
         let Self { arena, view, environment, service, session, arrivals, over, .. } = self;
         arrivals.stop();
         let context = GameContext { service: &service, session: &session, environment: &environment, over: &over };
-        let stayed = stay::until_stopped(&context, args, &arena, stop_signal);
+        let stayed = stay::until_stopped(&context, &view.reader, args, &arena, stop_signal);
         stay::empty_world(&context, &view.reader, &arena);
         // The last connection removes the write-ahead log.
         drop(view);

@@ -13,13 +13,16 @@ use super::{
     context::GameContext,
     funds::SERVER_KEY_FILE,
     leftovers::Leftovers,
+    newest_events::NewestEvents,
+    view::EVENT,
 };
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Says what can be called, and waits for Ctrl-C, or until the service cannot go on.
+/// Says what can be called, shows events as they happen, and waits for Ctrl-C, or until the service cannot go on.
 pub fn until_stopped(
     context: &GameContext<'_>,
+    reader: &Reader,
     args: &DemoArgs,
     arena: &Arena,
     stop_signal: &StopSignal,
@@ -27,8 +30,11 @@ pub fn until_stopped(
     // A new one: the token of the game may end soon.
     let token = context.session.renew(&context.session.token(), context.over)?;
     terminal::answer(&invitation(context.session.url(), &token, args, arena)?)?;
+    let mut events = NewestEvents::from_now(reader);
     while !stop_signal.is_requested() {
         context.notes().iter().for_each(|note| eprintln!("{note}"));
+        events.read(reader);
+        events.take().iter().for_each(|event| eprintln!("{EVENT}{event}"));
         context.environment.chain.check()?;
         context.service.check()?;
         thread::sleep(LOOK_EVERY);
@@ -53,7 +59,7 @@ fn invitation(url: &str, token: &str, args: &DemoArgs, arena: &Arena) -> Result<
     let curl = format!("curl -sS -H 'Authorization: Bearer {token}'");
     writeln!(text, "\n{}", paint.strong(&format!("the Funds API is up at {url}")))?;
     writeln!(text, "  documentation      {url}/docs")?;
-    writeln!(text, "  the owner's key    {dir}/{OWNER_KEY_FILE}")?;
+    writeln!(text, "  the owner's key    {dir}/{OWNER_KEY_FILE} (alone: the quorum of the demo is one)")?;
     writeln!(text, "  the server's key   {dir}/{SERVER_KEY_FILE}")?;
     writeln!(text, "call it as the game server: itself, its world, and one wei of food in the world")?;
     writeln!(text, "  {curl} {server}")?;

@@ -11,7 +11,13 @@ use bankroll_terminal::{Paint, counted, decimal, decimal_cut, per_second, thousa
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::{
-    DemoArgs, arena::Arena, context::GameContext, leftovers::Leftovers, progress::DemoProgress, tally::GameTally,
+    DemoArgs,
+    arena::Arena,
+    context::GameContext,
+    leftovers::Leftovers,
+    newest_events::{NewestEvents, SHOWN},
+    progress::DemoProgress,
+    tally::GameTally,
     wrap::wrapped,
 };
 
@@ -19,6 +25,8 @@ use super::{
 const LINE_EVERY: Duration = Duration::from_secs(1);
 /// How often deposits and payouts are counted.
 const LOOK_EVERY: Duration = Duration::from_millis(400);
+/// Before each event, where it is not on a terminal.
+pub const EVENT: &str = "  event      ";
 /// Decimals in the view.
 const PLACES: usize = 4;
 
@@ -35,6 +43,7 @@ pub struct DemoView {
     progress: (Instant, DemoProgress),
     /// The same before this run.
     before: DemoProgress,
+    events: NewestEvents,
 }
 
 #[derive(Debug)]
@@ -67,6 +76,7 @@ impl DemoView {
             rate: 0,
             progress: (Instant::now(), DemoProgress::default()),
             before: DemoProgress::default(),
+            events: NewestEvents::default(),
         }
     }
 
@@ -81,6 +91,7 @@ impl DemoView {
         let money = |amount| format!("{} {}", decimal(amount, self.arena.decimals), self.arena.symbol);
         leftovers.lines(money).iter().for_each(|line| eprintln!("{}", wrapped(line, "  ")));
         self.earlier = (Instant::now(), 0);
+        self.events = NewestEvents::from_now(&self.reader);
     }
 
     pub fn show(&mut self, context: &GameContext<'_>, tally: &GameTally, elapsed: Duration) {
@@ -91,6 +102,7 @@ impl DemoView {
         if self.progress.0.elapsed() >= LOOK_EVERY {
             // If reading fails, the last counts stay on screen.
             self.progress = (Instant::now(), DemoProgress::read(&self.reader).unwrap_or(self.progress.1));
+            self.events.read(&self.reader);
         }
         let since = self.earlier.0.elapsed();
         if since >= LINE_EVERY || self.rate == 0 {
@@ -104,6 +116,7 @@ impl DemoView {
             Screen::Lines { next } if elapsed < *next => {}
             Screen::Lines { .. } => {
                 eprintln!("{}", self.line(tally, elapsed));
+                self.events.take().iter().for_each(|event| eprintln!("{EVENT}{event}"));
                 self.screen = Screen::Lines { next: elapsed + LINE_EVERY };
             }
             Screen::Live { time, lines, .. } => {
@@ -120,7 +133,7 @@ impl DemoView {
                     owed,
                     owed_too,
                 ];
-                for (line, text) in lines.iter().zip(texts) {
+                for (line, text) in lines.iter().zip(texts.into_iter().chain(self.events.shown())) {
                     line.set_message(text);
                 }
             }
@@ -237,9 +250,10 @@ fn live(seconds: u64) -> Screen {
         _ => ProgressBar::new(seconds * 1_000).with_style(style("  play       {wide_bar:.green} {elapsed}")),
     };
     let time = all.add(time);
-    let names = ["players", "deposits", "transfers", "payouts", "refused", "we own", "we owe", ""];
+    let names = ["players", "deposits", "transfers", "payouts", "refused", "we own", "we owe", "", "events"];
+    let more = std::iter::repeat_n("", SHOWN - 1);
     let line = |name| ProgressBar::no_length().with_style(style(&format!("  {name:<10} {{wide_msg}}")));
-    let lines = names.map(|name| all.add(line(name))).into();
+    let lines = names.into_iter().chain(more).map(|name| all.add(line(name))).collect();
     Screen::Live { all, time, lines }
 }
 

@@ -3,7 +3,8 @@ CREATE TABLE chain_cursor (
   chain        TEXT PRIMARY KEY,
   block_number INTEGER NOT NULL,
   block_hash   TEXT NOT NULL,
-  updated_at   INTEGER NOT NULL
+  updated_at   INTEGER NOT NULL,
+  stopped      TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE block_headers (
   chain       TEXT NOT NULL,
@@ -51,6 +52,10 @@ CREATE TABLE deposits (
 CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
 CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
 CREATE INDEX deposits_at ON deposits (chain, block_number);
+CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
+CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
+CREATE INDEX deposits_refused ON deposits (chain) WHERE ledger_error IS NOT NULL;
+CREATE INDEX deposits_orphaned ON deposits (chain, reorged_at) WHERE chain_state = 'orphaned_after_final';
 CREATE INDEX deposits_creditable ON deposits (block_number)
   WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed');
 CREATE INDEX deposits_reversible ON deposits (block_number)

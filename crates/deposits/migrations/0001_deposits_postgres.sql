@@ -5,7 +5,8 @@ CREATE TABLE chain_cursor (
   chain        text PRIMARY KEY,
   block_number bigint NOT NULL,
   block_hash   text NOT NULL,
-  updated_at   bigint NOT NULL
+  updated_at   bigint NOT NULL,
+  stopped      text -- why the scanner cannot go on: a person must look
 );
 -- The newest canonical headers, as far back as a reorganisation is followed.
 CREATE TABLE block_headers (
@@ -55,6 +56,10 @@ CREATE TABLE deposits (
 CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
 CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
 CREATE INDEX deposits_at ON deposits (chain, block_number);
+CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
+CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
+CREATE INDEX deposits_refused ON deposits (chain) WHERE ledger_error IS NOT NULL;
+CREATE INDEX deposits_orphaned ON deposits (chain, reorged_at) WHERE chain_state = 'orphaned_after_final';
 CREATE INDEX deposits_creditable ON deposits (block_number)
   WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed');
 CREATE INDEX deposits_reversible ON deposits (block_number)

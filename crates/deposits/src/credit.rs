@@ -235,6 +235,8 @@ pub struct ReversalDue {
     /// The inclusion that was booked.
     pub epoch: u64,
     pub ledger_state: LedgerState,
+    pub server: Option<Name>,
+    pub wallet: Option<Name>,
     pub from: String,
     pub amount: Amount,
     pub tx_hash: String,
@@ -256,7 +258,7 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
     };
     let body = json!({
         "deposit": lost.id.as_str(), "epoch": lost.epoch, "amount": lost.amount, "tx_hash": lost.tx_hash,
-        "from": lost.from,
+        "from": lost.from, "server": lost.server, "wallet": lost.wallet,
     });
     Request {
         key: IdempotencyKey {

@@ -120,7 +120,7 @@ pub fn step(
 /// See [`CreditError`]; nothing has happened.
 pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
-        "SELECT id, custody, ledger_epoch, ledger_state, from_address, amount, tx_hash FROM deposits
+        "SELECT id, custody, ledger_epoch, ledger_state, server, wallet, from_address, amount, tx_hash FROM deposits
          WHERE ledger_state IN ('credited', 'suspense')
            AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
          ORDER BY block_number LIMIT {most}"
@@ -290,6 +290,8 @@ fn reversal_due_of(row: &Row) -> Result<ReversalDue, BadRow> {
         custody: parsed(row, "custody")?,
         epoch: number_of(row, "ledger_epoch")?,
         ledger_state: ledger_state_of(row)?,
+        server: maybe(row, "server", parsed)?,
+        wallet: maybe(row, "wallet", parsed)?,
         from: text_of(row, "from_address")?.to_owned(),
         amount: amount_of(row, "amount")?,
         tx_hash: text_of(row, "tx_hash")?.to_owned(),

@@ -10,7 +10,10 @@ use bankroll_store::{
 pub const DEPOSITS_GRANTS: &[TableGrants] = &[
     TableGrants {
         table: "chain_cursor",
-        grants: &[books(&[Read]), indexer(&[Read, Insert, Update(&["block_number", "block_hash", "updated_at"])])],
+        grants: &[
+            books(&[Read]),
+            indexer(&[Read, Insert, Update(&["block_number", "block_hash", "updated_at", "stopped"])]),
+        ],
     },
     TableGrants { table: "block_headers", grants: &[books(&[Read]), indexer(&[Read, Insert, Delete])] },
     // The indexer never writes the ledger's columns: if it could say that a deposit is booked, it could hide one, or

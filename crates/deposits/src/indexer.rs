@@ -17,6 +17,7 @@ use crate::{
     ScanConfig, ScanOutcome, WatchList,
     error::ScanError,
     follower::BlockPoint,
+    rows::note_stop,
     scanner::{apply_blocks, read_ahead},
 };
 
@@ -26,13 +27,15 @@ pub struct Indexer {
     config: ScanConfig,
     /// The RPC node's newest block after the last step, if that step read everything.
     up_to_date_at: Option<BlockPoint>,
+    /// Why the last step could not go on without a person, as it is noted in the cursor's row.
+    stopped: Option<String>,
 }
 
 impl Indexer {
     /// Follows the chain with this watch list to begin with.
     #[must_use]
     pub const fn new(config: ScanConfig) -> Self {
-        Self { config, up_to_date_at: None }
+        Self { config, up_to_date_at: None, stopped: None }
     }
 
     /// One step: blocks ahead, watch list, deposits.
@@ -44,6 +47,28 @@ impl Indexer {
     /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step
     /// finds out.
     pub fn step(
+        &mut self,
+        now: Time,
+        node: &RpcNode,
+        rows: &Rows,
+        update: impl FnOnce(&Reader, &mut WatchList) -> Result<(), StoreError>,
+    ) -> Result<ScanOutcome, ScanError> {
+        let stepped = self.follow(now, node, rows, update);
+        let why = match &stepped {
+            Err(error @ ScanError::TooDeep { .. }) => Some(error.to_string()),
+            // Not known: the note stays.
+            Err(_) => self.stopped.clone(),
+            Ok(_) => None,
+        };
+        // The role `books` may be another process: it opens the alert by this note. The step counts, not the note.
+        if why != self.stopped && rows.write(vec![note_stop(self.config.rules.chain.as_str(), why.as_deref())]).is_ok()
+        {
+            self.stopped = why;
+        }
+        stepped
+    }
+
+    fn follow(
         &mut self,
         now: Time,
         node: &RpcNode,

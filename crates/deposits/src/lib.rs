@@ -26,6 +26,7 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod attention;
 pub mod buy_in;
 pub mod credit;
 pub mod crediting;

@@ -66,6 +66,12 @@ pub(crate) fn deposits(
     found.iter().map(known).collect()
 }
 
+/// Notes why the scanner cannot go on, or that it can; the next block that it reads removes the note, too.
+pub(crate) fn note_stop(chain: &str, why: Option<&str>) -> Statement {
+    let why = why.map_or(ColumnValue::Null, text);
+    any("UPDATE chain_cursor SET stopped = $1 WHERE chain = $2", vec![why, text(chain)])
+}
+
 /// Everything that a step writes: the cursor first, then the changes, then old headers are deleted.
 pub(crate) fn step(
     config: &ScanConfig,
@@ -77,7 +83,7 @@ pub(crate) fn step(
     let chain = text(config.rules.chain.as_str());
     let mut statements = vec![match from {
         Some(from) => one(
-            "UPDATE chain_cursor SET block_number = $1, block_hash = $2, updated_at = $3
+            "UPDATE chain_cursor SET block_number = $1, block_hash = $2, updated_at = $3, stopped = NULL
              WHERE chain = $4 AND block_number = $5 AND block_hash = $6",
             vec![int(to.number), hash(to.hash), time(now), chain.clone(), int(from.number), hash(from.hash)],
         ),

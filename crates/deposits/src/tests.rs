@@ -284,6 +284,8 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
         custody: due.custody.clone(),
         epoch: 2,
         ledger_state: LedgerState::Credited,
+        server: due.server,
+        wallet: due.wallet,
         from: due.from,
         amount: due.amount,
         tx_hash: due.tx_hash,

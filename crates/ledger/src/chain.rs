@@ -70,8 +70,8 @@ impl Receipt {
     /// Whether the receipt proves its record at its position under this head.
     #[must_use]
     pub fn proves_under(&self, head: &Hash) -> bool {
-        let index = self.seq.0.checked_sub(self.batch.first.0).and_then(|index| usize::try_from(index).ok());
-        let (Some(index), Ok(count)) = (index, usize::try_from(self.batch.count)) else { return false };
+        let Some(index) = self.seq.0.checked_sub(self.batch.first.0) else { return false };
+        let count = u64::from(self.batch.count);
         let root = merkle::climb(merkle::leaf(&self.record), index, count, &self.siblings);
         root == Some(self.batch.root) && self.batch.head() == *head
     }

@@ -18,7 +18,8 @@
 //! | who may request it | [`Principal`], [`Role::may_route`], [`AccountPolicy`] |
 //! | how it is decided | [`decide`], [`Rejection`] |
 //! | what the caller gets | [`Answer`], [`Verdict`] |
-//! | what is stored, and read back | [`Record`], [`Batch`], [`Receipt`], [`Replay`] |
+//! | what is stored, and read back | [`Record`], [`Batch`], [`Replay`] |
+//! | what a reader without the books can check | [`Receipt`], [`NamedReceipt`], [`merkle`] |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic, clippy::indexing_slicing)]
 #![warn(clippy::pedantic)]
@@ -39,6 +40,7 @@ mod record;
 mod rejection;
 mod replay;
 mod request;
+mod rooted;
 
 pub use bankroll_money::{Amount, AmountError, Asset, AssetId, Name, NameError, Time, Total, Unit};
 
@@ -58,6 +60,7 @@ pub use replay::{Divergence, Replay};
 pub use request::{
     Action, BlockRef, BodyHash, EXTRAS_BYTES_MAX, Event, FACTS_MAX, LEGS_MAX, Leg, References, Request, Settler,
 };
+pub use rooted::{NamedReceipt, RootedReceipt};
 
 #[cfg(test)]
 mod tests;

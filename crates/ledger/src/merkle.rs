@@ -1,7 +1,14 @@
-//! Merkle trees over the records of a batch (RFC 6962 shape: leaves and nodes are hashed under different prefixes,
-//! an unpaired last node moves up unchanged).
+//! Merkle trees (RFC 6962 shape: leaves and nodes are hashed under different prefixes, an unpaired last node moves up
+//! unchanged): over the records of a batch, and over the heads of all batches.
+//!
+//! The tree over heads only ever grows ([`GrowingTree`]), and proofs about it read a few of its subtrees ([`proofs`]).
+
+mod growing;
+pub mod proofs;
 
 use sha2::{Digest, Sha256};
+
+pub use growing::{GrowingTree, Subtree};
 
 pub type Hash = [u8; 32];
 
@@ -35,7 +42,7 @@ pub fn path(leaves: &[Hash], index: usize) -> Option<Vec<Hash>> {
 
 /// The root that follows from a leaf at `index` of `count` and these siblings; `None` if their number is wrong.
 #[must_use]
-pub fn climb(leaf: Hash, index: usize, count: usize, siblings: &[Hash]) -> Option<Hash> {
+pub fn climb(leaf: Hash, index: u64, count: u64, siblings: &[Hash]) -> Option<Hash> {
     if index >= count {
         return None;
     }

@@ -24,4 +24,6 @@ mod records;
 mod rejections;
 mod replay;
 mod reversals;
+mod rooted;
 mod story;
+mod trees;

@@ -12,7 +12,7 @@ pub enum NodeRole {
     Indexer,
     /// Sends payouts.
     Payouts,
-    /// Reserved, and does nothing yet: delivers events.
+    /// Delivers events to webhooks.
     Notify,
     /// Reserved, and does nothing yet: compares the books with the chains.
     Reconciler,

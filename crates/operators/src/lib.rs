@@ -8,7 +8,7 @@
 //! - an entry that changes anything carries the signature of a person over the exact request, and is refused without;
 //! - an act that needs several people takes effect with the signature of the last of them, once, with the content that
 //!   each of them signed; a person counts once, whatever keys and roles they have;
-//! - no person and no program gets a right that the people who granted it do not have;
+//! - no person and no program gets a right that the person who proposed or made it does not have;
 //! - entries are hashed one after the other: an entry cannot be changed, removed or put in between.
 //!
 //! It deliberately does not know: HTTP, rows, session tokens, what a money request does (the ledger decides that).
@@ -32,7 +32,6 @@ mod refusal;
 mod request_act;
 mod role;
 mod signed_request;
-mod texts;
 
 pub use act::{Act, ProposalContent};
 pub use log::{AuthorName, LogEntry, LogHash, Proof};
@@ -43,3 +42,6 @@ pub use refusal::OperatorRefusal;
 pub use request_act::NewProgramKey;
 pub use role::{OperatorRole, Right, Rights, UnknownOperatorWord};
 pub use signed_request::{SIGNED_AHEAD_MAX, SIGNED_SKEW, SignedRequest};
+
+#[cfg(test)]
+mod tests;

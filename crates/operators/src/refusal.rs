@@ -30,6 +30,8 @@ pub enum OperatorRefusal {
     AlreadyExists { what: &'static str, id: String },
     #[error("{field}: {why}")]
     Malformed { field: &'static str, why: &'static str },
+    #[error("the body: {why}")]
+    Body { why: String },
     #[error("the proposal is not open any more")]
     ProposalEnded,
     #[error("the proposal has another content")]
@@ -60,7 +62,7 @@ impl OperatorRefusal {
             Self::CannotGrant { .. } => "cannot_grant",
             Self::NotFound { .. } => "not_found",
             Self::AlreadyExists { .. } => "already_exists",
-            Self::Malformed { .. } => "malformed",
+            Self::Malformed { .. } | Self::Body { .. } => "malformed",
             Self::ProposalEnded => "proposal_ended",
             Self::OtherContent => "other_content",
             Self::AlreadySigned { .. } => "already_signed",

@@ -101,8 +101,7 @@ impl SignedRequest {
     }
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
-        let why = "not the JSON of this request";
-        serde_json::from_str(&self.body).map_err(|_| OperatorRefusal::Malformed { field: "body", why })
+        serde_json::from_str(&self.body).map_err(|error| OperatorRefusal::Body { why: error.to_string() })
     }
 }
 

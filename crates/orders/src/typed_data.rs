@@ -79,6 +79,17 @@ sol! {
         bytes32 bodyHash;
         uint64 expires;
     }
+
+    /// The deployment itself states what its journal is up to a batch: `head` is that of the hash chain after it, `root`
+    /// that of the Merkle tree over the heads of all batches up to it. No caller signs it.
+    #[derive(Debug, PartialEq, Eq)]
+    struct PublishedHead {
+        string audience;
+        uint64 batch;
+        bytes32 head;
+        bytes32 root;
+        uint64 time;
+    }
 }
 
 /// The messages that callers of the Funds API sign, each as EIP-712 writes its type: `OpenSession(string role,...)`.

@@ -4,7 +4,9 @@
 //! entry once, for ever: an entry that was removed from the table cannot be written again, and is missed when the
 //! registry is loaded.
 
-use bankroll_ledger::{ColumnValue, Fact, IdempotencyKey, Name, Namespace, Record, Row, RowKey, Scope};
+use std::collections::BTreeSet;
+
+use bankroll_ledger::{ColumnValue, Fact, IdempotencyKey, Name, Namespace, Record, Row, RowKey, Scope, Verdict};
 use bankroll_operators::{AuthorName, LogEntry, LogHash, Operators, Proof};
 use bankroll_store::{
     Reader,
@@ -13,7 +15,10 @@ use bankroll_store::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::entry::{RegistryError, column, new_row};
+use crate::{
+    PlayerFreeze, REGISTRY,
+    entry::{RegistryError, all, column, new_row},
+};
 
 const TABLE: &str = "audit_log";
 
@@ -122,20 +127,76 @@ pub fn load_operators(reader: &Reader) -> Result<Operators, RegistryError> {
     let entries = rows.iter().map(read).collect::<Result<Vec<_>, BadRow>>().map_err(bad_row)?;
     let operators = Operators::replay(entries).map_err(RegistryError::Log)?;
     let newest = operators.entries();
-    let last_is_known = newest == 0 || is_in_journal(reader, newest, operators.head())?;
-    if !last_is_known || reader.find_key(&act_key(newest.saturating_add(1)))?.is_some() {
+    // The newest hash covers all entries: if the journal has it, it has them all.
+    if newest > 0 && !is_in_journal(reader, newest, operators.head())? {
+        return Err(first_unknown(reader, &rows)?);
+    }
+    if reader.find_key(&act_key(newest.saturating_add(1)))?.is_some() {
         return Err(RegistryError::LogCutShort { entries: newest });
     }
     Ok(operators)
 }
 
+/// Verifies the log from the books: its hashes, each signature and every rule, as at each load; and in addition that
+/// each row is exactly the fact that the journal has for it, and that players are frozen whom the log says are. `None`
+/// for books that never were a node's.
+///
+/// # Errors
+/// If the rows cannot be read, or are not what was written. The error names the first entry that is not.
+pub fn audit_operators(reader: &Reader) -> Result<Option<Operators>, RegistryError> {
+    let known = reader.rows("SELECT owner FROM migrations WHERE owner = $1", vec![text(REGISTRY.owner)])?;
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let operators = load_operators(reader)?;
+    for row in reader.rows("SELECT * FROM audit_log ORDER BY number", vec![])? {
+        let act = LoggedAct::from_row(&row).map_err(bad_row)?;
+        let fact = act.fact();
+        let is_same = fact.set.iter().all(|(name, value)| row.get(name) == Some(value));
+        if !is_same || journal_fact(reader, act.entry.number)?.is_none_or(|known| known != fact) {
+            return Err(RegistryError::LogNotInJournal { entry: act.entry.number });
+        }
+    }
+    let freezes: Vec<PlayerFreeze> = all(reader)?;
+    check_freezes(&freezes, &operators)?;
+    Ok(Some(operators))
+}
+
+/// A row alone neither freezes a player nor lifts it: that takes an act of the log.
+pub(crate) fn check_freezes<'a>(
+    rows: impl IntoIterator<Item = &'a PlayerFreeze>,
+    operators: &Operators,
+) -> Result<(), RegistryError> {
+    let rows: BTreeSet<&Name> = rows.into_iter().filter(|entry| entry.frozen).map(|entry| &entry.player).collect();
+    let acts: BTreeSet<&Name> = operators.frozen_players().map(|(player, _)| player).collect();
+    match rows.symmetric_difference(&acts).next() {
+        Some(player) => Err(RegistryError::FreezeMismatch { player: (*player).clone() }),
+        None => Ok(()),
+    }
+}
+
+/// The first of these entries that the journal does not have.
+fn first_unknown(reader: &Reader, rows: &[Row]) -> Result<RegistryError, RegistryError> {
+    for (row, number) in rows.iter().zip(1..) {
+        if !is_in_journal(reader, number, hash_of(row).map_err(bad_row)?)? {
+            return Ok(RegistryError::LogNotInJournal { entry: number });
+        }
+    }
+    Ok(RegistryError::LogCutShort { entries: rows.len() as u64 })
+}
+
 /// Whether the journal has the fact that wrote this entry with this hash.
 fn is_in_journal(reader: &Reader, number: u64, hash: LogHash) -> Result<bool, RegistryError> {
-    let Some(found) = reader.find_key(&act_key(number))? else { return Ok(false) };
-    let Record::Decided { request, .. } = &found.record else { return Ok(false) };
+    let hash = column("hash", ColumnValue::Bytes(hash.0.to_vec()));
+    Ok(journal_fact(reader, number)?.is_some_and(|fact| fact.set.contains(&hash)))
+}
+
+/// The fact that wrote this entry.
+fn journal_fact(reader: &Reader, number: u64) -> Result<Option<Fact>, RegistryError> {
+    let Some(found) = reader.find_key(&act_key(number))? else { return Ok(None) };
+    let Record::Decided { request, verdict: Verdict::Applied(_) } = found.record else { return Ok(None) };
     let row = RowKey { table: TABLE.to_owned(), columns: vec![column("number", int(number))] };
-    let set = request.facts.iter().find(|fact| fact.row == row).map(|fact| &fact.set);
-    Ok(set.is_some_and(|set| set.contains(&column("hash", ColumnValue::Bytes(hash.0.to_vec())))))
+    Ok(request.facts.into_iter().find(|fact| fact.row == row))
 }
 
 /// The ledger's key of the request that carries an entry.

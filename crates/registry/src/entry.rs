@@ -64,6 +64,21 @@ pub enum RegistryError {
     Log(bankroll_operators::LogError),
     #[error("the audit log ends at entry {entries}, and the journal does not")]
     LogCutShort { entries: u64 },
+    #[error("entry {entry} of the audit log is not the one that the journal has")]
+    LogNotInJournal { entry: u64 },
+    #[error("whether player {player} is frozen is not what the audit log says")]
+    FreezeMismatch { player: bankroll_ledger::Name },
+}
+
+impl RegistryError {
+    /// Whether the rows are not what was written.
+    #[must_use]
+    pub fn is_unsound(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_unsound(),
+            _ => true,
+        }
+    }
 }
 
 pub(crate) fn column(name: &str, value: ColumnValue) -> Column {

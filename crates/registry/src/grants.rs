@@ -29,8 +29,11 @@ pub const REGISTRY_GRANTS: &[TableGrants] = &[
     of_books("revoked_sessions", ONCE),
     // A token of any caller could be made with a secret of this table.
     of_books("session_keys", &[role("books", &[Read, Insert, Update(&["retired_at"])])]),
-    // The indexer takes a payment from a proven wallet for the player's.
-    TableGrants { table: "player_wallets", grants: &[role("books", &[Read, Insert]), role("indexer", &[Read])] },
+    // The indexer takes a payment from a proven wallet for the player's; a freeze is about all wallets of a player.
+    TableGrants {
+        table: "player_wallets",
+        grants: &[role("books", &[Read, Insert]), role("indexer", &[Read]), role("payouts", &[Read])],
+    },
     // Its length says whether a flow's copy of the registry is the newest.
     TableGrants {
         table: "registry_changes",

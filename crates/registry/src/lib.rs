@@ -21,7 +21,7 @@
 //! | session tokens | [`SessionKeys`], [`Caller`] |
 //! | people who run the deployment | [`Registry::operators`], [`Registry::decide_act`], [`LoggedAct`] |
 //! | players | [`SignInMessage`], [`decide_sign_in`], [`decide_link`] |
-//! | conditions for other flows' requests | [`server_is_unchanged`], [`player_exclusion`] |
+//! | conditions for other flows' requests | [`server_is_unchanged`], [`player_exclusion`], [`frozen_owner`] |
 //! | the tables | [`REGISTRY`], `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
@@ -53,7 +53,7 @@ mod standing;
 mod treasury;
 mod wallet;
 
-pub use audit_log::{LoggedAct, RecordedAct, load_operators, log_page, recorded_act};
+pub use audit_log::{LoggedAct, RecordedAct, audit_operators, load_operators, log_page, recorded_act};
 pub use chain::{RegisteredAsset, RegisteredChain};
 pub use change::{ChangeOrigin, RegistryChange, TooManyChanges, change_request};
 pub use configuration::{ProvenWallets, count_changes};
@@ -90,6 +90,6 @@ pub use sign_in::{
     link_request_id, personal_digest, sign_in_text,
 };
 pub use spend::{SpendLimitReached, SpendLimits, SpendSide, WindowKey};
-pub use standing::{player_exclusion, server_is_unchanged};
+pub use standing::{frozen_owner, player_exclusion, server_is_unchanged};
 pub use treasury::TreasuryAddress;
 pub use wallet::{RegisteredWallet, UnknownWord, WalletRole};

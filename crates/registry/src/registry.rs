@@ -14,7 +14,8 @@ use bankroll_store::{Migrations, Reader, columns::time};
 use crate::{
     Caller, CustodyKey, KeyStanding, NoncePurpose, NonceText, Pauses, PlayerFreeze, PlayerWallet, RegisteredAsset,
     RegisteredChain, RegisteredPlayer, RegisteredServer, RegisteredWallet, RegistryChange, RegistryError,
-    RevokedSession, ServerAccount, ServerKey, SessionId, TreasuryAddress, UsedNonce, entry::all, load_operators,
+    RevokedSession, ServerAccount, ServerKey, SessionId, TreasuryAddress, UsedNonce, audit_log::check_freezes,
+    entry::all, load_operators,
 };
 
 /// The tables of this flow.
@@ -74,6 +75,7 @@ impl Registry {
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::ServerKey(entry)));
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::PlayerFreeze(entry)));
         registry.operators = load_operators(reader)?;
+        check_freezes(registry.freezes.values(), &registry.operators)?;
         all(reader)?.into_iter().for_each(|entry| registry.put(RegistryChange::Player(entry)));
         for row in reader.rows("SELECT * FROM used_nonces WHERE expires_at > $1", vec![time(now)])? {
             let table = UsedNonce::TABLE;
@@ -272,9 +274,19 @@ impl Registry {
         self.freezes.get(player)
     }
 
+    /// Whether any player is frozen.
+    #[must_use]
+    pub fn has_frozen(&self) -> bool {
+        self.freezes.values().any(|entry| entry.frozen)
+    }
+
     /// Why the owner of an account is frozen, if they are: under their own name, or any wallet that they have proved.
     #[must_use]
     pub fn frozen(&self, owner: &Name) -> Option<&str> {
+        // Every operation of a game asks this.
+        if self.freezes.is_empty() {
+            return None;
+        }
         let player = self.player_behind(owner);
         let wallets = self.wallets_of(player).filter_map(|wallet| wallet.wallet.lower_hex().parse().ok());
         let mut names = [owner.clone(), player.clone()].into_iter().chain(wallets);

@@ -8,8 +8,8 @@ use bankroll_store::{
 };
 
 use crate::{
-    RegisteredPlayer, RegisteredServer, RegistryError,
-    entry::{Entry, column, shown},
+    PlayerFreeze, RegisteredPlayer, RegisteredServer, RegistryError,
+    entry::{Entry, column, shown, string_of},
 };
 
 /// The condition that a server still has this version of its configuration. If not, the request is not remembered: it
@@ -33,6 +33,22 @@ pub fn player_exclusion(reader: &Reader, player: &Name, now: Time) -> Result<Opt
     let revision = number_of(row, RegisteredPlayer::REVISION).map_err(bad_row)?;
     let fact = unchanged(table, "player", player, RegisteredPlayer::REVISION, revision);
     Ok(Some((entry.is_excluded(now), fact)))
+}
+
+/// Why the owner of an account is frozen, if they are, as the rows say it: under their own name, or any wallet that they
+/// have proved. It is [`Registry::frozen`](crate::Registry::frozen) for a process without the registry in memory.
+///
+/// # Errors
+/// If the books cannot be read.
+pub fn frozen_owner(reader: &Reader, owner: &Name) -> Result<Option<String>, RegistryError> {
+    let sql = "SELECT reason FROM player_freezes WHERE frozen = 1 AND (player = $1
+      OR player IN (SELECT player FROM player_wallets WHERE wallet = $1)
+      OR player IN (SELECT wallet FROM player_wallets
+        WHERE player = $1 OR player IN (SELECT player FROM player_wallets WHERE wallet = $1)))
+      ORDER BY player LIMIT 1";
+    let found = reader.rows(sql, vec![shown(owner)])?;
+    let reason = found.first().map(|row| string_of(row, "reason")).transpose();
+    reason.map_err(|bad| RegistryError::Row { table: PlayerFreeze::TABLE, bad })
 }
 
 fn unchanged(table: &str, key: &str, name: &Name, revision_column: &str, revision: u64) -> Fact {

@@ -1,4 +1,5 @@
-//! Key files of game servers, of the owner, and of players who use commands: they sign what the Funds API verifies.
+//! Key files of game servers, of the owner, and of players who use commands: they sign what the Funds API verifies. And
+//! the key of the deployment, which signs published heads.
 //!
 //! The file is the private key as text, `0x` and 64 hexadecimal digits, as common libraries read it. It is not
 //! encrypted, because a game server starts without a person; so only its user may read it. Such a key opens sessions
@@ -22,6 +23,8 @@ use zeroize::Zeroizing;
 
 /// The owner's key in the folder of a deployment.
 pub const OWNER_KEY_FILE: &str = "owner.key";
+/// The key that signs published heads, in the folder of a node.
+pub const HEAD_KEY_FILE: &str = "head.key";
 /// Longer than any key with its newline.
 const FILE_BYTES_MAX: u64 = 128;
 

@@ -16,12 +16,14 @@
 //! | what can be configured, and how it is loaded | [`config`], [`config::LoadedConfig`] |
 //! | how a node holds the ledger, stands by, forwards | [`serve`] |
 //! | the loops of the roles | [`flows`] |
+//! | conditions that a person must look at | [`alerts`] |
 //! | the wallet on its chain compared with custody in the books | [`reconcile`] |
 //! | the first owner, servers from the configuration | [`registry`] |
 //! | callers of the Funds API: commands, game servers, players | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
 //! | keys of game servers and of the owner | [`AuthKey`] |
 
+pub mod alerts;
 pub mod audit;
 mod auth_key;
 pub mod config;
@@ -33,6 +35,6 @@ pub mod requests;
 mod scrub_file;
 pub mod serve;
 
-pub use auth_key::{AuthKey, AuthKeyError, OWNER_KEY_FILE};
+pub use auth_key::{AuthKey, AuthKeyError, HEAD_KEY_FILE, OWNER_KEY_FILE};
 pub use log::{LogLevel, NodeLog};
-pub use scrub_file::{SCRUB_FILE, ScrubRecord};
+pub use scrub_file::{SCRUB_FILE, ScrubFinding, ScrubRecord};

@@ -29,7 +29,9 @@ impl LogLevel {
             "lost" | "unsound" => Self::Error,
             "no_api" | "no_books" | "no_commands" | "no_head" | "unreachable" | "trouble" | "waits"
             | "scrub_failed" | "unconfirmed" | "repaired" | "verifying" | "refused_rows" | "reorganised"
-            | "signer_trouble" | "request_failed" => Self::Warning,
+            | "signer_trouble" | "request_failed" | "webhook_stopped" | "webhook_disabled" | "alert_opened" => {
+                Self::Warning
+            }
             "request" => Self::Debug,
             _ => Self::Info,
         }

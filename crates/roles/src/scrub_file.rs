@@ -32,6 +32,20 @@ pub struct ScrubRecord {
     pub unconfirmed: Option<String>,
     /// Why the books are not sound, if they are not: the node has stopped.
     pub unsound: Option<String>,
+    /// The last finding, kept by later passes: while the books were unsound no alert could be written about it.
+    #[serde(default)]
+    pub last_finding: Option<ScrubFinding>,
+    /// The last repair, kept by later passes.
+    #[serde(default)]
+    pub last_repair: Option<ScrubFinding>,
+}
+
+/// What a pass found, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScrubFinding {
+    /// Microseconds since 1970.
+    pub at: u64,
+    pub what: String,
 }
 
 impl ScrubRecord {
@@ -59,6 +73,17 @@ impl ScrubRecord {
         out.write_all(text.as_bytes())?;
         out.sync_all()?;
         fs::rename(&unfinished, file)
+    }
+
+    /// The same with the last finding and the last repair: its own, or those of the pass before.
+    #[must_use]
+    pub fn after(self, before: Option<&Self>) -> Self {
+        let own = self.unsound.clone().map(|what| ScrubFinding { at: self.ended, what });
+        let last_finding = own.or_else(|| before.and_then(|before| before.last_finding.clone()));
+        let repaired = (!self.repaired.is_empty()).then(|| self.repaired.join("; "));
+        let repaired = repaired.map(|what| ScrubFinding { at: self.ended, what });
+        let last_repair = repaired.or_else(|| before.and_then(|before| before.last_repair.clone()));
+        Self { last_finding, last_repair, ..self }
     }
 
     /// How long ago it ended.

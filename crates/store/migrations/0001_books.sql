@@ -85,6 +85,8 @@ CREATE TABLE outbox (
   checksum INTEGER NOT NULL,
   PRIMARY KEY (seq, place)
 ) STRICT, WITHOUT ROWID;
+-- Counts the announcements about one resource up to a place: its own sequence.
+CREATE INDEX outbox_resource ON outbox (resource, seq, place);
 
 -- The key index: sorted runs of (fingerprint, place), each in chunks, with a filter. See store/src/writing/keys.
 CREATE TABLE key_runs (

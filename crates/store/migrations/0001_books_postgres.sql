@@ -21,7 +21,11 @@ CREATE TABLE books.ledger_head (
   last_account bigint NOT NULL DEFAULT 0,
   last_asset   bigint NOT NULL DEFAULT 0,
   -- Why the scrub of a holder found the books unsound: the lease is refused until a rebuild has verified them.
-  finding      text
+  finding      text,
+  -- The last finding, kept after a rebuild has lifted it, and the epoch of the holder that made it: the next holder opens
+  -- an alert about it.
+  last_finding text,
+  last_finding_epoch bigint
 ) WITH (fillfactor = 10);
 
 -- Checksums cover the content of a row and its number; every reader compares them (store/src/engine/checksum.rs).
@@ -107,6 +111,7 @@ CREATE TABLE books.outbox (
   checksum integer NOT NULL,
   PRIMARY KEY (seq, place)
 );
+CREATE INDEX outbox_resource ON books.outbox (resource, seq, place);
 
 CREATE TABLE books.key_runs (
   id          bigint PRIMARY KEY,

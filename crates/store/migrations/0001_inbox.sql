@@ -32,6 +32,7 @@ CREATE TABLE payout_events (
   processed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX payout_events_new ON payout_events (created_at, id) WHERE state = 'new';
+CREATE INDEX payout_events_refused ON payout_events (created_at, id) WHERE state = 'refused';
 CREATE INDEX payout_events_intent ON payout_events (intent_id);
 CREATE TRIGGER payout_events_processed AFTER UPDATE OF state ON payout_events WHEN OLD.state <> NEW.state
 BEGIN

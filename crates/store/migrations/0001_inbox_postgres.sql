@@ -31,6 +31,7 @@ CREATE TABLE payout_events (
   processed_at bigint
 );
 CREATE INDEX payout_events_new ON payout_events (created_at, id) WHERE state = 'new';
+CREATE INDEX payout_events_refused ON payout_events (created_at, id) WHERE state = 'refused';
 CREATE INDEX payout_events_intent ON payout_events (intent_id);
 
 -- For people only. The fact that consumes a row must be the same each time it is asked for, so it cannot say the time.

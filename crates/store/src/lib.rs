@@ -31,16 +31,16 @@ pub use engine::{
 };
 pub use error::{DamageRemedy, LostTail, StoreError, SubmitFailure, SubmitRefusal};
 pub use history::{
-    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, IndexReport, IndexState,
-    JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep, SearchQuery, SearchSubject,
-    StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
+    AccountFilter, Audit, AuditProgress, AuditReport, BalanceAt, Cursor, Direction, EventEntry, EventPosition,
+    IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, Reader, Scrub, ScrubReport, ScrubStep,
+    SearchQuery, SearchSubject, StatementChange, StatementLine, StatementQuery, StoredEvent, Timeline,
 };
 pub use location::{DatabaseUrl, DatabaseUrlError, Location, MovedBooks, Protection};
 pub use writing::{
     BOOKS_FILE, BooksMove, BooksMoveStage, Clock, Durability, HEAD_FILE, HeadWatch, InboxConsumer, InboxError,
     InboxRound, InboxRow, InboxTable, LOCK_FILE, Ledger, LedgerOptions, NewInboxRow, NotedHead, NotedIn, PAYOUT_EVENTS,
-    PendingAnswer, RebuildReport, RebuildStage, RowMeaning, Rows, RowsError, RowsLocation, STATEMENTS_FILE,
-    SubmitError, rebuild_books,
+    PendingAnswer, RebuildReport, RebuildStage, RefusedInboxRow, RowMeaning, Rows, RowsError, RowsLocation,
+    STATEMENTS_FILE, SubmitError, rebuild_books,
 };
 #[cfg(feature = "faults")]
 pub use writing::{FaultKind, FaultPoint};

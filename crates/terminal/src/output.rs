@@ -6,12 +6,18 @@ use anyhow::Context;
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-#[derive(Clone, Copy, Debug)]
+/// Without colours by default.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
     on: bool,
 }
 
 impl Paint {
+    /// No colours.
+    pub const fn none() -> Self {
+        Self { on: false }
+    }
+
     /// For standard output.
     pub fn stdout() -> Self {
         Self { on: std::io::stdout().is_terminal() && colours_wanted() }

@@ -3,6 +3,7 @@
 //! | module | what it is |
 //! | --- | --- |
 //! | [`damage`] | books to be damaged, and an interview that uses them as their users do |
+//! | [`event_stream`] | a reader of Server-Sent Events on a plain socket |
 //! | [`model`] | a second, naive and independent implementation of the ledger's rules |
 //! | [`streams`] | seeded streams of requests, each with the answer that the model expects |
 //! | [`checksums`] | the checksums of edited rows, computed again |
@@ -14,6 +15,7 @@
 
 pub mod checksums;
 pub mod damage;
+pub mod event_stream;
 pub mod model;
 pub mod postgres;
 pub mod script;

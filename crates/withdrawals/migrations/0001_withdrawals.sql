@@ -24,6 +24,7 @@ CREATE TABLE withdrawal_requests (
   hold          INTEGER,
   UNIQUE (server, asker, request_id)
 ) WITHOUT ROWID;
+CREATE INDEX withdrawal_requests_unapproved ON withdrawal_requests (server) WHERE status = 'awaiting_approval';
 CREATE INDEX withdrawal_requests_approved ON withdrawal_requests (id) WHERE status = 'approved';
 CREATE TABLE exits (
   server  TEXT NOT NULL,
@@ -34,6 +35,7 @@ CREATE TABLE exits (
   payout  TEXT NOT NULL CHECK (payout IN ('auto', 'keep')),
   to_address TEXT,
   fee_cap AMOUNT,
+  kept_because TEXT CHECK (kept_because IN ('insufficient_funds', 'player_frozen')),
   intent  TEXT UNIQUE,
   spawn   TEXT UNIQUE,
   PRIMARY KEY (server, exit_id)
@@ -73,6 +75,8 @@ CREATE TABLE withdrawal_queue (
 ) WITHOUT ROWID;
 CREATE INDEX withdrawal_queue_live ON withdrawal_queue (chain, operation_wallet_address_id, priority, created_at)
   WHERE status NOT IN ('final', 'reverted', 'dead');
+CREATE INDEX withdrawal_queue_contradicted ON withdrawal_queue (id)
+  WHERE status IN ('final', 'reverted', 'dead') AND error_message IS NOT NULL;
 CREATE INDEX withdrawal_queue_at ON withdrawal_queue (chain, operation_wallet_address_id, block_number);
 CREATE TABLE payout_attempts (
   job          TEXT NOT NULL,

@@ -25,6 +25,7 @@ CREATE TABLE withdrawal_requests (
   hold          bigint, -- written after the commit that made it; found in the journal if it is missing
   UNIQUE (server, asker, request_id)
 );
+CREATE INDEX withdrawal_requests_unapproved ON withdrawal_requests (server) WHERE status = 'awaiting_approval';
 CREATE INDEX withdrawal_requests_approved ON withdrawal_requests (id) WHERE status = 'approved';
 CREATE TABLE exits ( -- only `books` writes it
   server  text NOT NULL,
@@ -35,6 +36,7 @@ CREATE TABLE exits ( -- only `books` writes it
   payout  text NOT NULL CHECK (payout IN ('auto', 'keep')), -- what the game asked for
   to_address text, -- where it was to be paid to
   fee_cap numeric(39,0),
+  kept_because text CHECK (kept_because IN ('insufficient_funds', 'player_frozen')), -- although a payout was asked for
   intent  text UNIQUE, -- the intent that pays it; none if the player keeps it in the books
   spawn   text UNIQUE,
   PRIMARY KEY (server, exit_id)
@@ -74,6 +76,8 @@ CREATE TABLE withdrawal_queue (
 );
 CREATE INDEX withdrawal_queue_live ON withdrawal_queue (chain, operation_wallet_address_id, priority, created_at)
   WHERE status NOT IN ('final', 'reverted', 'dead');
+CREATE INDEX withdrawal_queue_contradicted ON withdrawal_queue (id)
+  WHERE status IN ('final', 'reverted', 'dead') AND error_message IS NOT NULL;
 CREATE INDEX withdrawal_queue_at ON withdrawal_queue (chain, operation_wallet_address_id, block_number);
 -- One row a transaction that the signer is asked for. All of a job's have one nonce: one of them can be mined.
 CREATE TABLE payout_attempts (

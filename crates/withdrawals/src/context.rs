@@ -7,13 +7,14 @@ use bankroll_ledger::{ColumnValue, Name, Time};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Rows, Statement, columns::text};
 
-use crate::{PayoutConfig, PayoutError, job::PayoutJob, rows};
+use crate::{PayoutConfig, PayoutError, job::PayoutJob, payouts::IsFrozen, rows};
 
 /// One step's view of the world. All jobs of the step share it.
 pub(crate) struct StepContext<'a> {
     pub config: &'a PayoutConfig,
     /// Servers whose payouts wait.
     pub paused: &'a BTreeSet<Name>,
+    pub is_frozen: IsFrozen<'a>,
     pub now: Time,
     pub node: &'a RpcNode,
     pub signer: &'a mut SignerClient,

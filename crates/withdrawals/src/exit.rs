@@ -9,7 +9,8 @@
 //!
 //! An exit always credits the player. If the account cannot pay for an exit that is to be paid out, because a debt is
 //! repaid first or the gas cap is too much, the ledger rejects it under the key of the exit. Then it is kept, under a
-//! second key and in the same row: [`KeptExit::unpaid`].
+//! second key and in the same row: [`KeptExit::unpaid`]. So is the exit of a frozen player, whose money comes back to
+//! them and is not paid out.
 
 use bankroll_ledger::{
     AccountId, AccountName, Action, Amount, ColumnValue, Fact, Guard, GuardFailure, Leg, Name, Principal, References,
@@ -51,8 +52,41 @@ pub struct KeptExit {
     /// The player's funds.
     pub account: AccountName,
     pub exit: WorldExit,
-    /// The payout that was asked for and that the account could not pay for; `None` if none was asked for.
-    pub unpaid: Option<PayoutTerms>,
+    /// The payout that was asked for and is not made; `None` if none was asked for.
+    pub unpaid: Option<UnpaidPayout>,
+}
+
+/// A payout that was asked for with an exit, and why the exit is kept all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnpaidPayout {
+    pub terms: PayoutTerms,
+    pub because: KeptBecause,
+}
+
+/// Why an exit that was to be paid out is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptBecause {
+    /// The account could not pay for it: a debt was repaid first, or the funds did not reach for the gas cap.
+    InsufficientFunds,
+    /// An operator has frozen the player.
+    PlayerFrozen,
+}
+
+impl KeptBecause {
+    const ALL: [Self; 2] = [Self::InsufficientFunds, Self::PlayerFrozen];
+
+    /// The stored word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InsufficientFunds => "insufficient_funds",
+            Self::PlayerFrozen => "player_frozen",
+        }
+    }
+
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|because| because.as_str() == word)
+    }
 }
 
 /// Where an exit is to be paid to, and who pays for the gas.
@@ -84,7 +118,8 @@ pub(crate) fn kept_exit_request(
         wallet: &kept.wallet,
         account: &kept.account,
         exit: &kept.exit,
-        payout: kept.unpaid,
+        payout: kept.unpaid.map(|unpaid| unpaid.terms),
+        kept_because: kept.unpaid.map(|unpaid| unpaid.because),
         intent: None,
     };
     let mut key = Asker::Exit.key(&kept.server, &kept.exit_id);
@@ -129,6 +164,8 @@ pub(crate) struct ExitRow<'a> {
     pub exit: &'a WorldExit,
     /// The payout that was asked for.
     pub payout: Option<PayoutTerms>,
+    /// Why it is kept, although a payout was asked for.
+    pub kept_because: Option<KeptBecause>,
     /// The intent that pays it, if it is paid.
     pub intent: Option<&'a IntentId>,
 }
@@ -145,6 +182,7 @@ impl ExitRow<'_> {
             ("payout", text(if self.payout.is_some() { "auto" } else { "keep" })),
             ("to_address", payout(|terms| text(&terms.to.to_string()))),
             ("fee_cap", payout(|terms| ColumnValue::Amount(terms.gas.fee_cap().unwrap_or(Amount::ZERO)))),
+            ("kept_because", self.kept_because.map_or(ColumnValue::Null, |because| text(because.as_str()))),
             ("intent", self.intent.map_or(ColumnValue::Null, |intent| text(intent.0.as_str()))),
             ("spawn", spawn.map_or(ColumnValue::Null, |spawn| text(&spawn.id))),
         ];

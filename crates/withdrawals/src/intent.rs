@@ -172,6 +172,7 @@ pub(crate) fn intent_request(
         account: &withdrawal.account,
         exit,
         payout: Some(PayoutTerms { to: withdrawal.to, gas: withdrawal.gas }),
+        kept_because: None,
         intent: Some(&id),
     });
     let facts = [fact].into_iter().chain(exit_row.map(|row| row.facts()).into_iter().flatten()).collect();

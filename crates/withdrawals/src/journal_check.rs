@@ -18,6 +18,7 @@ use crate::{
     PayoutError,
     intent::{fee_cap, row_key},
     job::PayoutJob,
+    payouts::IsFrozen,
     status::IntentStatus,
 };
 
@@ -81,6 +82,20 @@ pub(crate) fn is_in_debt(store: &Rows, job: &PayoutJob) -> Result<bool, PayoutEr
     let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
     let Some(debt) = parsed::<AccountName>(&row, "account")?.debt() else { return Ok(false) };
     Ok(store.reader().account_named(&debt)?.is_some_and(|debt| !debt.balance.is_zero()))
+}
+
+/// Whether an operator has frozen the player: the wallet that asked for the payout, or the owner of the account that pays it.
+pub(crate) fn is_frozen(store: &Rows, job: &PayoutJob, is_frozen: IsFrozen<'_>) -> Result<bool, PayoutError> {
+    let sql = "SELECT wallet, account FROM withdrawal_requests WHERE id = $1";
+    let Some(row) = store.read(sql, vec![text(job.intent.0.as_str())])?.pop() else { return Ok(false) };
+    let wallet: Name = parsed(&row, "wallet")?;
+    let owner = parsed::<AccountName>(&row, "account")?.owner.filter(|owner| *owner != wallet);
+    for name in [Some(wallet), owner].into_iter().flatten() {
+        if is_frozen(store.reader(), &name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the job's server is one of these.

@@ -39,6 +39,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
 mod asker;
+pub mod attention;
 mod chain;
 mod config;
 mod consent;
@@ -66,7 +67,7 @@ pub use asker::Asker;
 pub use config::PayoutConfig;
 pub use consent::PayoutConsent;
 pub use error::{CancelError, IntentError, InvalidWithdrawal, PayoutError, ViewError};
-pub use exit::{EndedSpawn, KeptExit, PayoutTerms, WorldExit};
+pub use exit::{EndedSpawn, KeptBecause, KeptExit, PayoutTerms, UnpaidPayout, WorldExit};
 pub use grants::WITHDRAWALS_GRANTS;
 pub use intent::{GasPayer, Intent, WithdrawalRequest};
 pub use intents::{Intents, PendingIntents};

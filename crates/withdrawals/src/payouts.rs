@@ -13,7 +13,7 @@ use bankroll_ledger::{Amount, ColumnValue, Name, Time};
 use bankroll_orders::{IntentId, SignerRefusal};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{
-    NewInboxRow, PAYOUT_EVENTS, Rows, Statement,
+    NewInboxRow, PAYOUT_EVENTS, Reader, Rows, Statement,
     columns::{any, int, parsed, text, time},
 };
 
@@ -22,7 +22,7 @@ use crate::{
     chain::chain_status,
     context::StepContext,
     job::{ChainStatus, JobAction, JobStage, MinedTransaction, PayoutJob, next},
-    journal_check::check_intent,
+    journal_check::{check_intent, is_frozen},
     outcome::{PAYOUT_ENDED, PayoutOutcome, PayoutReport},
     reserve::{house_affords, order_gas, replacement_gas, reserve},
     rows::{self, add_attempt, sent_attempt},
@@ -35,16 +35,31 @@ const OPENED_MAX: usize = 100;
 /// The first pause of a job that cannot continue, in microseconds: doubled each time, up to 32 times.
 const BACK_OFF: u64 = 30_000_000;
 
+/// Whether a player is frozen, as the registry says now.
+pub type IsFrozen<'a> = &'a dyn Fn(&Reader, &Name) -> Result<bool, PayoutError>;
+
+/// Where there is no registry no player is frozen.
+///
+/// # Errors
+/// Never.
+pub fn no_freezes(_: &Reader, _: &Name) -> Result<bool, PayoutError> {
+    Ok(false)
+}
+
 /// One step: opens jobs, then takes each live job one action further. Returns the result for each job.
 ///
 /// Payouts of servers in `paused` wait: an intent gets no job, and a job no nonce. What has a nonce is finished, since its
 /// transaction may be signed already.
+///
+/// A payout of a frozen player waits as well. Its job gives a nonce back, and after the freeze asks the signer for nothing
+/// but the promise never to sign. Only what the signer has signed before is finished: the bytes exist.
 ///
 /// # Errors
 /// See [`PayoutError`]. An RPC node or a signer that does not answer is a result of the job, and stops no other job.
 pub fn step(
     config: &PayoutConfig,
     paused: &BTreeSet<Name>,
+    is_frozen: IsFrozen<'_>,
     now: Time,
     node: &RpcNode,
     signer: &mut SignerClient,
@@ -52,7 +67,7 @@ pub fn step(
 ) -> Result<Vec<(String, StepResult)>, PayoutError> {
     let mut results = open_jobs(config, paused, now, rows)?;
     let head = node.header(BlockTag::Latest)?.map_or(0, |head| head.number);
-    let mut context = StepContext { config, paused, now, node, signer, rows, head };
+    let mut context = StepContext { config, paused, is_frozen, now, node, signer, rows, head };
     let mut jobs = rows::live(rows, config, head.saturating_sub(config.rules.horizon))?;
     for place in 0..jobs.len() {
         let Some(job) = jobs.get(place) else { continue };
@@ -101,7 +116,11 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
     };
     match next(job, &status, &context.config.rules, context.now) {
         JobAction::Wait => Ok(StepResult::Waits(WaitReason::Time)),
-        JobAction::Contradict => Ok(StepResult::Waits(WaitReason::Contradicted)),
+        JobAction::Contradict => {
+            // For the alert: the role `books` may be another process.
+            context.write(vec![rows::note_contradiction(job)])?;
+            Ok(StepResult::Waits(WaitReason::Contradicted))
+        }
         JobAction::Reserve => match reserve(job, jobs, context)? {
             Ok(reservation) => {
                 context.write(reservation.statements)?;
@@ -109,6 +128,7 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
             }
             Err(reason) => put_off(job, reason, context),
         },
+        JobAction::Prepare if is_frozen(context.rows, job, context.is_frozen)? => give_back(job, context),
         // Computed anew, not kept from the reservation: prices change.
         JobAction::Prepare => match order_gas(job, jobs, context)? {
             Ok(gas) => {
@@ -118,6 +138,10 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
             }
             Err(reason) => put_off(job, reason, context),
         },
+        // Every later payout of the wallet would wait behind an order that is not asked for; so it is revoked.
+        JobAction::Sign(_) if job.newest_signed().is_none() && is_frozen(context.rows, job, context.is_frozen)? => {
+            revoke(job, context)
+        }
         JobAction::Sign(number) => sign(job, number, context),
         JobAction::Revoke => revoke(job, context),
         JobAction::Send(number) => send(job, number, context),
@@ -145,6 +169,18 @@ fn advance(job: &PayoutJob, jobs: &[PayoutJob], context: &mut StepContext<'_>) -
             Ok(StepResult::Doubted)
         }
     }
+}
+
+/// Back to the jobs without a nonce, since no order was written down: the freeze of one player must not stop the wallet.
+fn give_back(job: &PayoutJob, context: &StepContext<'_>) -> Result<StepResult, PayoutError> {
+    let set = [
+        ("status", text(JobStage::Pending.as_str())),
+        ("nonce", ColumnValue::Null),
+        ("error_message", text(&WaitReason::Frozen.to_string())),
+    ];
+    let free = any("UPDATE payout_nonces SET job = NULL WHERE job = $1", vec![text(&job.id)]);
+    context.write(vec![context.change(job, &set), free])?;
+    Ok(StepResult::Waits(WaitReason::Frozen))
 }
 
 fn sign(job: &PayoutJob, number: u64, context: &mut StepContext<'_>) -> Result<StepResult, PayoutError> {
@@ -263,9 +299,24 @@ fn block_of(mined: &MinedTransaction, stage: JobStage) -> Vec<(&'static str, Col
     ]
 }
 
-/// Schedules the next try of the job. A job that waits for its turn, or for its server, is tried in every step.
+/// Writes once why the job waits. It is tried in every step, so that it goes on as soon as the freeze is lifted.
+fn note_freeze(job: &PayoutJob, context: &StepContext<'_>) -> Result<(), PayoutError> {
+    let message = text(&WaitReason::Frozen.to_string());
+    let sql = "SELECT id FROM withdrawal_queue WHERE id = $1 AND error_message = $2";
+    if context.rows.read(sql, vec![text(&job.id), message.clone()])?.is_empty() {
+        context.write(vec![context.change(job, &[("error_message", message)])])?;
+    }
+    Ok(())
+}
+
+/// Schedules the next try of the job. A job that waits for its turn, for its server, or for the end of a freeze, is tried
+/// in every step.
 fn put_off(job: &PayoutJob, reason: WaitReason, context: &StepContext<'_>) -> Result<StepResult, PayoutError> {
     if matches!(reason, WaitReason::OthersFirst | WaitReason::ServerPaused) {
+        return Ok(StepResult::Waits(reason));
+    }
+    if reason == WaitReason::Frozen {
+        note_freeze(job, context)?;
         return Ok(StepResult::Waits(reason));
     }
     let pause = BACK_OFF.saturating_mul(1_u64 << job.retries.min(5));

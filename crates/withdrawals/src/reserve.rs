@@ -15,7 +15,7 @@ use crate::{
     PayoutError,
     context::StepContext,
     job::{JobStage, PayoutJob},
-    journal_check::{confirms, is_in_debt, is_of_server},
+    journal_check::{confirms, is_frozen, is_in_debt, is_of_server},
     price, rows,
     step_result::WaitReason,
 };
@@ -49,6 +49,9 @@ pub(crate) fn reserve(
     }
     if is_in_debt(context.rows, job)? {
         return Ok(Err(WaitReason::InDebt));
+    }
+    if is_frozen(context.rows, job, context.is_frozen)? {
+        return Ok(Err(WaitReason::Frozen));
     }
     if let Err(reason) = order_gas(job, jobs, context)? {
         return Ok(Err(reason));

@@ -10,7 +10,7 @@ use bankroll_ledger::{Amount, BlockRef, ColumnValue, Name, Row, Time};
 use bankroll_orders::{Address, Gas, IntentId, OrderId, Price};
 use bankroll_store::{
     Migrations, Rows, Statement,
-    columns::{BadRow, amount_of, int, maybe, number_of, one, parsed, text, text_of, time},
+    columns::{BadRow, amount_of, any, int, maybe, number_of, one, parsed, text, text_of, time},
 };
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     intent::fee_cap,
     job::{JobStage, PayoutAttempt, PayoutJob},
     status::IntentStatus,
+    step_result::WaitReason,
 };
 
 /// The tables of this flow.
@@ -244,6 +245,12 @@ pub(crate) fn sent_attempt(job: &PayoutJob, number: u64, now: Time) -> Statement
         "UPDATE payout_attempts SET last_sent_at = $1 WHERE job = $2 AND number = $3",
         vec![time(now), text(&job.id), int(number)],
     )
+}
+
+/// Notes that what is final is not what was settled. It is written in every step, and changes the row once.
+pub(crate) fn note_contradiction(job: &PayoutJob) -> Statement {
+    let sql = "UPDATE withdrawal_queue SET error_message = $1 WHERE id = $2 AND error_message IS NULL";
+    any(sql, vec![text(&WaitReason::Contradicted.to_string()), text(&job.id)])
 }
 
 /// The wallet's own row: the signer's head, and the reason for which it is stopped.

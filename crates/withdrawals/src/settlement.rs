@@ -9,7 +9,7 @@
 
 use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, AssetId, BlockRef, ColumnValue, Fact, Guard, GuardFailure,
-    HoldId, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
+    HoldId, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope,
 };
 use bankroll_orders::IntentId;
 use bankroll_store::{
@@ -30,7 +30,9 @@ use crate::{
 pub struct SettlementInput {
     pub intent: IntentId,
     /// The server of the player.
-    pub scope: Scope,
+    pub server: Name,
+    /// The player.
+    pub wallet: Name,
     /// The hold of the intent's money.
     pub hold: HoldId,
     pub amount: Amount,
@@ -102,7 +104,8 @@ fn settlement_input(
     };
     Ok(Ok(SettlementInput {
         intent,
-        scope: Scope::Server(parsed(found, "server").map_err(bad)?),
+        server: parsed(found, "server").map_err(bad)?,
+        wallet: parsed(found, "wallet").map_err(bad)?,
         hold,
         amount: amount_of(found, "amount").map_err(bad)?,
         fee_cap: fee_cap(found).map_err(bad)?,
@@ -151,12 +154,15 @@ pub fn settlement_request(input: &SettlementInput) -> Option<Request> {
             ("reason", reason.map_or(ColumnValue::Null, text)),
         ]),
     };
-    let body = json!({ "intent": input.intent, "status": status, "tx_hash": input.tx_hash, "reason": reason });
+    let body = json!({
+        "intent": input.intent, "server": input.server, "wallet": input.wallet, "amount": input.amount,
+        "status": status, "tx_hash": input.tx_hash, "reason": reason,
+    });
     let kind = if outcome.is_paid() { "withdrawal.completed" } else { "withdrawal.failed" };
     Some(Request {
         key: IdempotencyKey {
             namespace: Namespace::Payouts,
-            scope: input.scope.clone(),
+            scope: Scope::Server(input.server.clone()),
             text: format!("settle/{}", input.intent),
         },
         principal: Principal::System,

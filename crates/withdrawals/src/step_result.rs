@@ -70,6 +70,8 @@ pub enum WaitReason {
     ServerPaused,
     /// The player owes what the chain took back of their deposits.
     InDebt,
+    /// An operator has frozen the player.
+    Frozen,
     /// Its rows differ from the decision of the books: an operator is needed.
     NotAsDecided,
     /// Its row lacks the nonce that it must have.
@@ -101,6 +103,7 @@ impl fmt::Display for WaitReason {
             }
             Self::ServerPaused => "withdrawals of the server are paused",
             Self::InDebt => "the player owes what the chain took back of their deposits, and is paid once it is repaid",
+            Self::Frozen => "frozen: an operator has frozen the player, who is paid once that is lifted by a proposal",
             Self::NotAsDecided => {
                 "the rows of a payout differ from the decision of the books: it needs an operator; see `bankroll audit`"
             }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a story that cannot go on has failed")]
 
 use bankroll_chains_evm::{B256, Fees};
-use bankroll_ledger::{AccountId, Action, Amount, BlockRef, ColumnValue, HoldId, Leg, Rejection, Row, Scope, Time};
+use bankroll_ledger::{AccountId, Action, Amount, BlockRef, ColumnValue, HoldId, Leg, Rejection, Row, Time};
 use bankroll_orders::{Address, Gas, IntentId, Price};
 
 use crate::{
@@ -239,7 +239,8 @@ fn every_raise_is_accepted_by_the_signer_and_nodes() {
 fn settling(fee_cap: Option<u128>, outcome: PayoutOutcome, fee: u128) -> SettlementInput {
     SettlementInput {
         intent: IntentId("wd-1".parse().unwrap()),
-        scope: Scope::Server("arena".parse().unwrap()),
+        server: "arena".parse().unwrap(),
+        wallet: "alice".parse().unwrap(),
         hold: HoldId(7),
         amount: Amount::new(500),
         fee_cap: fee_cap.map(Amount::new),

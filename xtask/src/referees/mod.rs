@@ -6,6 +6,7 @@ mod npm;
 mod pokerkit;
 mod python;
 mod schemathesis;
+mod standard_webhooks;
 mod wallet_libraries;
 
 use std::fs;
@@ -25,12 +26,13 @@ struct Referee {
     install: fn(&Workspace) -> Result<()>,
 }
 
-const ALL: [Referee; 6] = [
+const ALL: [Referee; 7] = [
     pokerkit::REFEREE,
     schemathesis::REFEREE,
     wallet_libraries::ETHERS,
     wallet_libraries::VIEM,
     wallet_libraries::SIWE,
+    standard_webhooks::REFEREE,
     anvil::REFEREE,
 ];
 

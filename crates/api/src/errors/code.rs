@@ -185,12 +185,17 @@ error_codes! {
         "The owner has paused this for the server. The key is free: the same request may succeed later.";
     Conflict, "conflict", CONFLICT, false, "The resource has changed in the meantime",
         "Another request changed the resource first. Read it again, and decide anew with a new key.";
+    HeadNotPublished, "head_not_published", CONFLICT, true, "No published head covers this record yet",
+        "A head of the journal is published about once a second while a node holds the books. Ask again.";
     CustodyShort, "custody_short", CONFLICT, true, "The wallet holds too little in the books",
         "The books wait for the chain. The same request may succeed later.";
     DebtAccountMissing, "debt_account_missing", CONFLICT, true, "The owner of the money has no debt account yet",
         "Open it, then send the same request again.";
     NotEligible, "not_eligible", UNPROCESSABLE_ENTITY, false, "The player cannot do this now",
         "The detail has the reason: too little money, an exclusion, a debt, or a pause.";
+    PlayerFrozen, "player_frozen", CONFLICT, true, "An operator has frozen the player",
+        "No spawn and no payout until several people lift the freeze. Deposits and exits are still credited. The key is \
+         free: the same request may succeed later.";
     FeeCapZero, "fee_cap_zero", UNPROCESSABLE_ENTITY, false, "Players and developers pay for their own gas",
         "Sign a `feeCap` of what the payout may cost in gas at most. It is held on top of the amount; what gas does not \
          cost stays with the owner of the money.";
@@ -198,6 +203,9 @@ error_codes! {
         "Nothing is paid to the zero address or to addresses of the operator",
         "Coins at the zero address are lost, and coins that come back to the operator's wallets are credited to no \
          player. Name a wallet of your own.";
+    WebhookTarget, "webhook_target", UNPROCESSABLE_ENTITY, false, "The URL cannot be a webhook's",
+        "Events are delivered to https URLs at public addresses. The detail says what is wrong with this one; in \
+         development the operator can allow others in the configuration.";
     SpendLimit, "spend_limit", TOO_MANY_REQUESTS, true, "The key has reached its spend limit",
         "The owner bounds what a key of a game server takes out of players' accounts in a minute, and what it moves into \
          them. The same request may succeed in a minute.";

@@ -2,6 +2,7 @@
 //!
 //! "Nothing happened" and "it may have happened" are never confused: only [`SubmitFailure::Unknown`] is the second.
 
+use bankroll_heads::HeadsError;
 use bankroll_ledger::{AccountNameError, AmountError, OpenRejection, Rejection};
 use bankroll_operators::OperatorRefusal;
 use bankroll_registry::ActRefusal;
@@ -130,7 +131,7 @@ impl From<ActRefusal> for ApiError {
             OperatorRefusal::UnknownKey | OperatorRefusal::NoRight { .. } => ErrorCode::Forbidden,
             OperatorRefusal::CannotGrant { .. } => ErrorCode::CannotGrant,
             OperatorRefusal::NotFound { .. } => ErrorCode::NotFound,
-            OperatorRefusal::Malformed { .. } => ErrorCode::BodyInvalid,
+            OperatorRefusal::Malformed { .. } | OperatorRefusal::Body { .. } => ErrorCode::BodyInvalid,
             OperatorRefusal::ProposalEnded => ErrorCode::ProposalEnded,
             OperatorRefusal::OtherContent => ErrorCode::ProposalOtherContent,
             OperatorRefusal::AlreadySigned { .. } => ErrorCode::AlreadySigned,
@@ -170,6 +171,16 @@ impl From<InvalidWithdrawal> for ApiError {
             InvalidWithdrawal::NotPayable | InvalidWithdrawal::ForeignConsent | InvalidWithdrawal::ForeignExit => {
                 Self::with(ErrorCode::Forbidden, error.to_string())
             }
+        }
+    }
+}
+
+impl From<HeadsError> for ApiError {
+    /// For reads only. What the stored tree does not prove is not answered.
+    fn from(error: HeadsError) -> Self {
+        match error {
+            HeadsError::Store(error) => error.into(),
+            _ => ErrorCode::BooksDamaged.into(),
         }
     }
 }

@@ -49,11 +49,13 @@ pub struct ReadyCheck {
 }
 
 /// A value for `/metrics` that another part of the process knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricGauge {
     /// `bankroll_journal_seq`.
     pub name: &'static str,
     pub help: &'static str,
+    /// `kind="a",state="b"`; empty for none. Values of one name come one after another.
+    pub labels: String,
     pub value: u64,
 }
 
@@ -107,6 +109,14 @@ pub struct FrontConfig {
     pub rate_per_session: Option<RateLimit>,
     /// For one network, at the operations that need no proof and write into the books: registering and signing in.
     pub rate_public: Option<RateLimit>,
+    /// Event streams at the same time. Each keeps its connection, so they are fewer than those.
+    pub streams_max: usize,
+    /// Of one caller, whatever the number of its sessions.
+    pub streams_per_caller: usize,
+    /// How many pages a second all streams together ask of the books.
+    pub stream_pages_per_s: u32,
+    /// After this time without an event a stream sends a comment, so that proxies keep it open.
+    pub stream_heartbeat: Duration,
     /// Threads of the front's runtime.
     pub threads: usize,
     pub checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
@@ -137,6 +147,10 @@ impl FrontConfig {
             rate_per_address: Some(RateLimit { per_second: 2_000, burst: 4_000 }),
             rate_per_session: Some(RateLimit { per_second: 1_000, burst: 2_000 }),
             rate_public: Some(RateLimit { per_second: 5, burst: 20 }),
+            streams_max: 512,
+            streams_per_caller: 16,
+            stream_pages_per_s: 100,
+            stream_heartbeat: Duration::from_secs(15),
             threads: 2,
             checks: Arc::new(Vec::new),
             gauges: Arc::new(Vec::new),

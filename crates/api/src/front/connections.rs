@@ -40,6 +40,8 @@ pub(super) struct ConnectionState {
     idle_since: AtomicU64,
     /// Whether a request has arrived on it.
     is_used: AtomicBool,
+    /// Whether its answer is a stream, which has no end of its own.
+    is_streaming: AtomicBool,
     /// Signalled when this connection must end as soon as it is idle.
     pub close: Notify,
     /// Signalled when this connection must end now.
@@ -49,6 +51,14 @@ pub(super) struct ConnectionState {
 impl ConnectionState {
     pub fn is_busy(&self) -> bool {
         self.idle_since.load(Ordering::SeqCst) == BUSY
+    }
+
+    pub fn is_streaming(&self) -> bool {
+        self.is_streaming.load(Ordering::SeqCst)
+    }
+
+    pub fn set_streaming(&self, is_streaming: bool) {
+        self.is_streaming.store(is_streaming, Ordering::SeqCst);
     }
 
     pub fn set_used(&self) {
@@ -79,6 +89,7 @@ impl Connections {
             network,
             idle_since: AtomicU64::new(self.next()),
             is_used: AtomicBool::new(false),
+            is_streaming: AtomicBool::new(false),
             close: Notify::new(),
             drop_now: Notify::new(),
         });

@@ -4,7 +4,7 @@ use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 const HEADERS: &str = "authorization, content-type, idempotency-key, x-request-id, x-bankroll-signature, \
-                       x-bankroll-address, x-bankroll-expires";
+                       x-bankroll-address, x-bankroll-expires, last-event-id";
 const EXPOSED: &str = "x-request-id, idempotent-replayed, retry-after";
 
 /// The origin of the request, if it is allowed.

@@ -3,28 +3,32 @@
 use std::{
     hash::{BuildHasher, RandomState},
     net::{IpAddr, SocketAddr},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use axum::{Router, body::Body, extract::Request, response::Response};
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 use hyper::body::Incoming;
+use tokio::sync::watch;
 use tower::ServiceExt;
 
 use super::{
-    AccessLine, FrontBackend, FrontConfig,
+    AccessLine, FrontBackend, FrontConfig, MetricGauge,
     bodies::Bodies,
     connections::Connection,
     cors, local_pages,
     metrics::Metrics,
     rate::{RateLimiter, network},
-    relay,
+    streams::Streams,
 };
 use crate::{
     ApiError, ErrorCode,
     errors::{REQUEST_ID, error_response},
+    events_page::INTERNAL,
     input::bearer_token,
 };
 
@@ -39,6 +43,7 @@ pub(super) struct Gateway {
     local: Router,
     pub metrics: Metrics,
     bodies: Bodies,
+    pub streams: Arc<Streams>,
     per_address: Option<RateLimiter>,
     per_session: Option<RateLimiter>,
     public: Option<RateLimiter>,
@@ -47,10 +52,17 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    pub fn new(config: FrontConfig, backend: FrontBackend, local: Router, metrics: Metrics) -> Self {
+    pub fn new(
+        config: FrontConfig,
+        backend: FrontBackend,
+        local: Router,
+        metrics: Metrics,
+        stopped: watch::Receiver<bool>,
+    ) -> Self {
         let limiter = |limit: Option<_>| limit.map(RateLimiter::new);
         Self {
             bodies: Bodies::new(&config),
+            streams: Streams::new(&config, backend.clone(), stopped),
             per_address: limiter(config.rate_per_address),
             per_session: limiter(config.rate_per_session),
             public: limiter(config.rate_public),
@@ -65,7 +77,12 @@ impl Gateway {
 
     /// Answers one request; `place` is its connection's, which is busy once the whole request is there. Every answer has
     /// an id, the headers of safety, and a line in the log.
-    pub async fn answer(&self, peer: SocketAddr, place: &Connection, request: hyper::Request<Incoming>) -> Response {
+    pub async fn answer(
+        &self,
+        peer: SocketAddr,
+        place: &Arc<Connection>,
+        request: hyper::Request<Incoming>,
+    ) -> Response {
         let start = Instant::now();
         let (mut parts, body) = request.into_parts();
         let id = self.request_id(&parts.headers);
@@ -104,7 +121,7 @@ impl Gateway {
     async fn checked(
         &self,
         peer: SocketAddr,
-        place: &Connection,
+        place: &Arc<Connection>,
         parts: Parts,
         body: Incoming,
     ) -> Result<Response, ApiError> {
@@ -115,6 +132,10 @@ impl Gateway {
         if local_pages::is_local(parts.uri.path()) {
             return Ok(self.local_answer(parts).await);
         }
+        if parts.uri.path().starts_with(INTERNAL) {
+            return Err(ErrorCode::NotFound.into());
+        }
+        let stream = self.streams.place(&parts)?;
         let body = self.bodies.read(&parts, body).await?;
         // A slow body must not keep its connection from giving way. One that gave way starts nothing at the books: it
         // may be dropped before the answer.
@@ -122,26 +143,18 @@ impl Gateway {
             return Err(ApiError::new(ErrorCode::Busy).after(1));
         }
         let method = parts.method.clone();
-        match tokio::time::timeout(self.config.answer_timeout, self.backend_answer(parts, body.bytes.clone())).await {
-            Ok(answered) => answered,
-            // The books may still decide it.
-            Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
-            Err(_) => Err(ApiError::new(ErrorCode::Unavailable).after(1)),
-        }
-    }
-
-    async fn backend_answer(&self, parts: Parts, body: Bytes) -> Result<Response, ApiError> {
-        match &self.backend {
-            FrontBackend::Here(router) => {
-                match router.clone().oneshot(Request::from_parts(parts, Body::from(body))).await {
-                    Ok(response) => Ok(response),
-                    Err(never) => match never {},
-                }
-            }
-            FrontBackend::Relay(call) => {
-                let relayed = call(relay::relayed(&parts, &body)).await;
-                relayed.map(relay::to_response).map_err(|error| relay::failure(&error))
-            }
+        let answered =
+            match tokio::time::timeout(self.config.answer_timeout, self.backend.ask(parts.clone(), body.bytes.clone()))
+                .await
+            {
+                Ok(answered) => answered,
+                // The books may still decide it.
+                Err(_) if method != Method::GET => Err(ApiError::new(ErrorCode::OutcomeUnknown).after(1)),
+                Err(_) => Err(ApiError::new(ErrorCode::Unavailable).after(1)),
+            };
+        match stream {
+            Some(stream) => self.streams.begin(stream, parts, answered?, Arc::clone(place)).await,
+            None => answered,
         }
     }
 
@@ -197,7 +210,8 @@ impl Gateway {
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Only the public log of heads says otherwise.
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         // The documentation page is made of its own scripts, and styles that they set.
         let policy = if is_docs {
             "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -224,6 +238,13 @@ impl Gateway {
     }
 
     pub fn metrics_text(&self) -> String {
-        self.metrics.text(&(self.config.gauges)())
+        let streams = MetricGauge {
+            name: "bankroll_event_streams",
+            help: "Event streams that are open.",
+            labels: String::new(),
+            value: self.streams.count() as u64,
+        };
+        let gauges: Vec<MetricGauge> = (self.config.gauges)().into_iter().chain([streams]).collect();
+        self.metrics.text(&gauges)
     }
 }

@@ -65,8 +65,14 @@ impl Metrics {
         for (route, counts) in used() {
             counts.write_histogram(&mut text, route);
         }
-        for MetricGauge { name, help, value } in gauges {
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+        let mut named = "";
+        for MetricGauge { name, help, labels, value } in gauges {
+            if *name != named {
+                let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+                named = name;
+            }
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+            let _ = writeln!(text, "{name}{labels} {value}");
         }
         text
     }

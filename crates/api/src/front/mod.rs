@@ -17,6 +17,7 @@
 //! | `bodies` | how long bodies may be, and all of them together |
 //! | `write_deadline` | ends connections whose caller takes nothing |
 //! | `rate`, `cors`, `tls` | token buckets; origins; certificates |
+//! | `streams` | event streams, made of pages |
 //! | `relay` | HTTP as relayed requests and back |
 //! | `local_pages` | `/livez`, `/readyz`, `/openapi.json`, `/docs`, `/errors/CODE` |
 //! | `metrics`, `route_table` | counters and histograms by route and status |
@@ -32,6 +33,7 @@ mod rate;
 mod relay;
 mod route_table;
 mod server;
+mod streams;
 mod tls;
 mod write_deadline;
 

@@ -7,21 +7,40 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, request::Parts};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
+use super::FrontBackend;
 use crate::{ApiError, ErrorCode, errors::error_response};
 
 /// The headers of a request that the router reads.
-const REQUEST_HEADERS: [&str; 7] = [
+const REQUEST_HEADERS: [&str; 9] = [
+    "accept",
     "authorization",
     "content-type",
     "idempotency-key",
+    "last-event-id",
     "x-request-id",
     "x-bankroll-signature",
     "x-bankroll-address",
     "x-bankroll-expires",
 ];
 
+impl FrontBackend {
+    /// What the router answers, here or where the books are.
+    pub(super) async fn ask(&self, parts: Parts, body: Bytes) -> Result<Response, ApiError> {
+        match self {
+            Self::Here(router) => match router.clone().oneshot(Request::from_parts(parts, Body::from(body))).await {
+                Ok(response) => Ok(response),
+                Err(never) => match never {},
+            },
+            Self::Relay(call) => {
+                let relayed = call(relayed(&parts, &body)).await;
+                relayed.map(to_response).map_err(|error| failure(&error))
+            }
+        }
+    }
+}
+
 /// The request as the holder of the books gets it.
-pub(super) fn relayed(parts: &Parts, body: &Bytes) -> RelayedRequest {
+fn relayed(parts: &Parts, body: &Bytes) -> RelayedRequest {
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let known = |name: &HeaderName| REQUEST_HEADERS.contains(&name.as_str());
     let headers = parts.headers.iter().filter(|(name, _)| known(name)).take(bankroll_nodes::RELAYED_HEADERS_MAX);
@@ -63,7 +82,7 @@ fn to_http(request: RelayedRequest) -> Option<Request> {
 }
 
 /// The response of the holder as HTTP.
-pub(super) fn to_response(response: RelayedResponse) -> Response {
+fn to_response(response: RelayedResponse) -> Response {
     let RelayedResponse { status, headers, body } = response;
     let mut made = Response::new(Body::from(body));
     *made.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -81,7 +100,7 @@ fn to_headers(headers: Vec<(String, String)>) -> HeaderMap {
 }
 
 /// What a relay that failed means to the caller.
-pub(super) fn failure(error: &CallError) -> ApiError {
+fn failure(error: &CallError) -> ApiError {
     match error {
         CallError::Busy | CallError::Refused(CallRefusal::Busy) => ApiError::new(ErrorCode::Busy).after(1),
         CallError::Refused(CallRefusal::TooLong) => ApiError::with(

@@ -1,6 +1,6 @@
 //! Listeners and connections: a runtime of their own, and the drain at the end.
 
-use std::{convert::Infallible, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::response::Response;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -22,6 +22,7 @@ use super::{
     metrics::Metrics,
     rate::network,
     route_table::RouteTable,
+    streams::{Streaming, Streams},
     tls,
     write_deadline::WriteDeadline,
 };
@@ -54,7 +55,6 @@ pub enum FrontError {
 }
 
 /// A front that runs. Dropping it drains it.
-#[derive(Debug)]
 pub struct FrontHandle {
     /// `None` only after the drain.
     runtime: Option<Runtime>,
@@ -62,6 +62,7 @@ pub struct FrontHandle {
     metrics_address: Option<SocketAddr>,
     stop: watch::Sender<bool>,
     connections: Arc<Connections>,
+    streams: Arc<Streams>,
     drain_timeout: Duration,
     first_request_timeout: Duration,
 }
@@ -94,15 +95,31 @@ pub fn serve(config: FrontConfig, backend: FrontBackend) -> Result<FrontHandle, 
     let per_network = config.connections_max / if config.behind_proxy { 1 } else { NETWORK_PART };
     let connections = Connections::new(config.connections_max, per_network);
     let (drain_timeout, first_request_timeout) = (config.drain_timeout, config.first_request_timeout);
-    let gateway = Arc::new(Gateway::new(config, backend, local, metrics));
     let (stop, stopped) = watch::channel(false);
+    let gateway = Arc::new(Gateway::new(config, backend, local, metrics, stopped.clone()));
+    let streams = Arc::clone(&gateway.streams);
     let metrics_address = metrics_listener.map(|(listener, address)| {
         runtime.spawn(serve_metrics(listener, Arc::clone(&gateway), stopped.clone()));
         address
     });
     runtime.spawn(accept(listener, acceptor, gateway, Arc::clone(&connections), stopped));
     let runtime = Some(runtime);
-    Ok(FrontHandle { runtime, address, metrics_address, stop, connections, drain_timeout, first_request_timeout })
+    Ok(FrontHandle {
+        runtime,
+        address,
+        metrics_address,
+        stop,
+        connections,
+        streams,
+        drain_timeout,
+        first_request_timeout,
+    })
+}
+
+impl fmt::Debug for FrontHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FrontHandle({})", self.address)
+    }
 }
 
 impl FrontHandle {
@@ -121,6 +138,12 @@ impl FrontHandle {
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections.count()
+    }
+
+    /// Event streams that are open now.
+    #[must_use]
+    pub fn streams(&self) -> usize {
+        self.streams.count()
     }
 
     /// Connections that gave way to others and have not ended yet.
@@ -237,7 +260,10 @@ async fn serve_requests(
         async move {
             place.state.set_used();
             let response: Response = gateway.answer(peer, &place, request).await;
-            place.set_idle();
+            // A stream keeps its connection until it has ended.
+            if response.extensions().get::<Streaming>().is_none() {
+                place.set_idle();
+            }
             Ok::<_, Infallible>(response)
         }
     };
@@ -262,8 +288,9 @@ async fn serve_requests(
                 // A drain signals many times.
                 drop_at.get_or_insert_with(|| Instant::now() + close_timeout);
             }
-            // In a drain the books may still answer; otherwise the caller does not send or take the rest.
-            () = too_late => match state.is_busy() {
+            // In a drain the books may still answer; otherwise the caller does not send or take the rest. A stream has
+            // said that it ends; who does not read that is cut off.
+            () = too_late => match state.is_busy() && !state.is_streaming() {
                 true => drop_at = Some(Instant::now() + close_timeout),
                 false => return,
             },

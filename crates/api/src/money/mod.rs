@@ -4,6 +4,7 @@
 //! numbers of accounts are in memory after their first use.
 
 mod answer;
+mod holds;
 mod operation;
 mod spent;
 mod submit;
@@ -12,6 +13,7 @@ mod tests;
 
 pub use answer::AppliedBody;
 pub(crate) use answer::{applied, applied_by, applied_response};
+pub(crate) use holds::frozen_holds;
 pub(crate) use operation::Operation;
 pub(crate) use spent::{Spent, admit, count};
 pub(crate) use submit::{operate, request, settle_rejection};

@@ -1,8 +1,9 @@
-//! What an operation needs before the ledger sees it: no pause, no exclusion, and room within the key's spend limit.
+//! What an operation needs before the ledger sees it: no pause, no freeze, no exclusion, and room within the key's spend
+//! limit.
 
-use std::sync::PoisonError;
+use std::{collections::HashSet, sync::PoisonError};
 
-use bankroll_ledger::{Amount, Answer, AssetId, Name, Time};
+use bankroll_ledger::{Amount, Answer, AssetId, HoldId, Name, Time};
 use bankroll_registry::{SpendSide, WindowKey};
 use bankroll_store::{PendingAnswer, SubmitRefusal};
 
@@ -19,21 +20,34 @@ pub(crate) struct Spent {
     pub(super) at: Time,
 }
 
-/// Checks what the ledger does not know, and counts the operation against the limit of the key.
-pub(crate) fn admit(gate: &Gate, server: &Name, operation: &Operation) -> Result<Spent, ApiError> {
+/// Checks what the ledger does not know, and counts the operation against the limit of the key. `frozen` are the holds of
+/// [`frozen_holds`](super::frozen_holds).
+pub(crate) fn admit(
+    gate: &Gate,
+    server: &Name,
+    operation: &Operation,
+    frozen: &HashSet<HoldId>,
+) -> Result<Spent, ApiError> {
+    if matches!(operation, Operation::Post { hold, .. } if frozen.contains(hold)) {
+        return Err(ErrorCode::PlayerFrozen.into());
+    }
     if let Some(account) = operation.takes_from() {
         check_play(gate, server, account)?;
     }
     count(gate, operation.counts())
 }
 
-/// A pause of spawns, and an exclusion, close every way from a player's account into the world, not only spawns.
+/// A pause of spawns, a freeze, and an exclusion close every way from a player's account into the world, not only spawns.
 fn check_play(gate: &Gate, server: &Name, account: &str) -> Result<(), ApiError> {
     if !gate.registry.pauses(server).ok_or(ErrorCode::NotFound)?.allows_spawns() {
         return Err(ErrorCode::ServerPaused.into());
     }
     let owner: Option<Name> = account.split('/').nth(3).and_then(|owner| owner.parse().ok());
-    if owner.is_some_and(|owner| gate.registry.excluded_until(&owner, gate.now).is_some()) {
+    let Some(owner) = owner else { return Ok(()) };
+    if gate.registry.frozen(&owner).is_some() {
+        return Err(ErrorCode::PlayerFrozen.into());
+    }
+    if gate.registry.excluded_until(&owner, gate.now).is_some() {
         return Err(ApiError::with(ErrorCode::NotEligible, "the player has excluded themselves"));
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! From an operation to its answer.
 
 use axum::response::Response;
-use bankroll_ledger::{
-    Action, HoldId, IdempotencyKey, Leg, Name, Namespace, Record, References, Rejection, Request, Scope,
-};
+use bankroll_ledger::{Action, HoldId, IdempotencyKey, Leg, Name, Namespace, References, Rejection, Request, Scope};
 use serde::de::DeserializeOwned;
 
-use super::{Operation, Spent, admit, applied, applied_response};
+use super::{
+    Operation, Spent, admit, applied, applied_response,
+    holds::{frozen_holds, hold_account},
+};
 use crate::{
     ApiError, ErrorCode, Funds,
     input::ApiCall,
@@ -48,7 +49,8 @@ async fn apply_one(gate: Gate, server: &Name, key: &str, operation: Operation) -
     gate.books.learn(operation.accounts()).await?;
     let leg = operation.leg(server, &mut gate.books.accounts.locked())?;
     let request = request(server, key, vec![leg]);
-    let spent = match admit(&gate, server, &operation) {
+    let frozen = frozen_holds(&gate, [&operation]).await?;
+    let spent = match admit(&gate, server, &operation, &frozen) {
         Ok(spent) => spent,
         // A retry of what was applied gets its answer, whatever has changed since.
         Err(refusal) if gate.books.decided_keys(vec![request.key.clone()]).await?.is_empty() => return Err(refusal),
@@ -89,18 +91,6 @@ pub(crate) async fn settle_rejection(
 
 /// The books that the account of a hold belongs to.
 async fn hold_scope(books: &HeldBooks, hold: HoldId) -> Result<Option<Scope>, ApiError> {
-    books
-        .readers
-        .read(move |reader| {
-            let Some(record) = reader.record(hold.made_by())? else { return Ok(None) };
-            let Ok(Record::Decided { verdict: bankroll_ledger::Verdict::Applied(effects), .. }) =
-                Record::decode(&record)
-            else {
-                return Ok(None);
-            };
-            let made = effects.holds.iter().find(|change| change.hold.id == hold);
-            let account = made.map(|change| reader.account(change.hold.account)).transpose()?.flatten();
-            Ok::<_, bankroll_store::StoreError>(account.map(|account| account.name.scope))
-        })
-        .await
+    let account = books.readers.read(move |reader| hold_account(reader, hold)).await?;
+    Ok(account.map(|account| account.scope))
 }

@@ -1,9 +1,9 @@
 //! Many operations in one call, since games act in ticks. Each has its own key and its own result.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use axum::{extract::State, response::Response};
-use bankroll_ledger::{Answer, IdempotencyKey, Name, Request};
+use bankroll_ledger::{Answer, HoldId, IdempotencyKey, Name, Request};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{IgnoredAny, SeqAccess, Visitor},
@@ -14,7 +14,10 @@ use super::transfers::server_asset;
 use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, amount, hold_id, time},
-    money::{AppliedBody, Operation, Spent, admit, applied, applied_by, applied_response, request, settle_rejection},
+    money::{
+        AppliedBody, Operation, Spent, admit, applied, applied_by, applied_response, frozen_holds, request,
+        settle_rejection,
+    },
     state::{Gate, HeldBooks},
 };
 
@@ -133,11 +136,11 @@ type ParsedOperation = (String, Result<Operation, ApiError>);
 type BuiltOperation = (String, Result<(Operation, Request, Result<Spent, ApiError>), ApiError>);
 
 /// The request of each operation, and whether limits and pauses admit it.
-fn build(gate: &Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Vec<BuiltOperation> {
+fn build(gate: &Gate, server: &Name, parsed: Vec<ParsedOperation>, frozen: &HashSet<HoldId>) -> Vec<BuiltOperation> {
     let mut numbers = gate.books.accounts.locked();
     let mut ready = |key: &str, operation: Operation| {
         let request = request(server, key, vec![operation.leg(server, &mut numbers)?]);
-        let spent = admit(gate, server, &operation);
+        let spent = admit(gate, server, &operation, frozen);
         Ok((operation, request, spent))
     };
     parsed
@@ -151,7 +154,8 @@ fn build(gate: &Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Vec<BuiltO
 
 /// All sound operations in one call to the ledger. A refused one has its place in the results only.
 async fn submit(gate: Gate, server: &Name, parsed: Vec<ParsedOperation>) -> Result<Vec<OperationResult>, ApiError> {
-    let built = build(&gate, server, parsed);
+    let frozen = frozen_holds(&gate, parsed.iter().filter_map(|(_, operation)| operation.as_ref().ok())).await?;
+    let built = build(&gate, server, parsed, &frozen);
     // Retries of what was applied get their answers, whatever has changed since.
     let refused_keys = built.iter().filter_map(|(_, ready)| match ready {
         Ok((_, request, Err(_))) => Some(request.key.clone()),

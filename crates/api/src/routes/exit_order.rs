@@ -6,8 +6,8 @@ use bankroll_ledger::{
 use bankroll_spawns::{SpawnId, SpawnStatus, exit_fact, views as spawn_views};
 use bankroll_store::Reader;
 use bankroll_withdrawals::{
-    Asker, EndedSpawn, GasPayer, Intents, KeptExit, PayoutTerms, WithdrawalRequest, WorldExit, key_fact,
-    request_of_key,
+    Asker, EndedSpawn, GasPayer, Intents, KeptBecause, KeptExit, PayoutTerms, UnpaidPayout, WithdrawalRequest,
+    WorldExit, key_fact, request_of_key,
     views::{self, ExitView},
 };
 
@@ -159,14 +159,14 @@ impl ExitOrder {
         Ok(request)
     }
 
-    /// The request that keeps the value in the player's funds, after they could not pay for the payout.
-    pub fn unpaid_request(&self, accounts: ExitAccounts, key: &str) -> Result<Request, ApiError> {
-        self.kept_request(self.payout, accounts, key)
+    /// The request that keeps the value in the player's funds, although a payout was asked for.
+    pub fn unpaid_request(&self, because: KeptBecause, accounts: ExitAccounts, key: &str) -> Result<Request, ApiError> {
+        self.kept_request(self.payout.map(|terms| UnpaidPayout { terms, because }), accounts, key)
     }
 
     fn kept_request(
         &self,
-        unpaid: Option<PayoutTerms>,
+        unpaid: Option<UnpaidPayout>,
         accounts: ExitAccounts,
         key: &str,
     ) -> Result<Request, ApiError> {
@@ -209,25 +209,22 @@ impl ExitOrder {
     /// What the row says once the request is applied.
     pub fn body(&self) -> ExitBody {
         let withdrawal = self.payout.map(|_| Asker::Exit.intent_id(&self.server, &self.exit_id).to_string());
-        ExitBody { withdrawal, kept_because: None, ..self.kept_body() }
+        ExitBody { withdrawal, ..self.kept_body(None) }
     }
 
     /// What the row says once it is kept, although a payout was asked for.
-    pub fn kept_body(&self) -> ExitBody {
+    pub fn kept_body(&self, because: Option<KeptBecause>) -> ExitBody {
         ExitBody {
             exit_id: self.exit_id.to_string(),
             player: self.player.to_string(),
             account: self.account().to_string(),
             amount: self.amount.to_string(),
             withdrawal: None,
-            kept_because: self.payout.map(|_| UNPAID),
+            kept_because: because.map(KeptBecause::as_str),
             spawn: self.spawn.as_ref().map(ToString::to_string),
         }
     }
 }
-
-/// Why an exit that was to be paid out is kept.
-const UNPAID: &str = "insufficient_funds";
 
 /// Who pays for gas: the player up to a cap, or the house.
 pub(super) fn gas_payer(fee_cap: Option<&str>) -> Result<GasPayer, ApiError> {
@@ -242,7 +239,7 @@ pub(super) fn shown(exit: &ExitView) -> ExitBody {
         account: exit.account.clone(),
         amount: exit.amount.to_string(),
         withdrawal: exit.intent.as_ref().map(ToString::to_string),
-        kept_because: (exit.payout.is_some() && exit.intent.is_none()).then_some(UNPAID),
+        kept_because: exit.kept_because.map(KeptBecause::as_str),
         spawn: exit.spawn.clone(),
     }
 }

@@ -6,7 +6,7 @@ use axum::{extract::State, response::Response};
 use bankroll_ledger::{Name, Rejection};
 use bankroll_orders::Address;
 use bankroll_registry::SpendSide;
-use bankroll_withdrawals::{Intents, PayoutTerms, views};
+use bankroll_withdrawals::{Intents, KeptBecause, PayoutTerms, views};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -64,8 +64,9 @@ pub struct ExitBody {
     /// The withdrawal that pays it; missing if it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withdrawal: Option<String>,
-    /// Why an exit with `payout: auto` is kept all the same: `insufficient_funds`. A debt was repaid first, or the funds
-    /// did not reach for `fee_cap`. The player has the money, and can request its payout.
+    /// Why an exit with `payout: auto` is kept all the same: `insufficient_funds` if a debt was repaid first, or the funds
+    /// did not reach for `fee_cap`; `player_frozen` if an operator has frozen the player. The player has the money, and
+    /// can request its payout, once they are not frozen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_because: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,7 @@ pub struct ExitBody {
 /// Takes a player out of the world
 ///
 /// Moves their value into their funds and, with `payout: auto`, requests its payout in the same commit. If their funds
-/// cannot pay for that, the value stays there: an exit always credits the player. `exit_id` decides what the same request
+/// cannot pay for that, or the player is frozen, the value stays there: an exit always credits the player. `exit_id` decides what the same request
 /// is: with another body it is a mismatch, and with another `Idempotency-Key` it is still one exit. A key that was sent
 /// with another exit is a mismatch.
 #[utoipa::path(post, path = "/v1/servers/{server}/exits", tag = "game", params(("server" = String, Path)),
@@ -103,14 +104,19 @@ pub async fn exit(
     submit(&funds, gate, order, &owners, &key).await
 }
 
-/// Counts the exit, submits it, and keeps it in the books if the account cannot pay for its payout.
+/// Counts the exit, submits it, and keeps it in the books if the account cannot pay for its payout, or must not.
 async fn submit(funds: &Funds, gate: Gate, order: ExitOrder, owners: &[Name], key: &str) -> Result<Response, ApiError> {
     let books = Arc::clone(&gate.books);
     if let Some(payout) = order.payout {
         check_to(&gate, &order.chain, payout.to)?;
     }
     let accounts = order.ensure_accounts(&books).await?;
-    let request = order.request(&Intents::new(funds.settings().approval), accounts, key)?;
+    let is_frozen = order.payout.is_some() && gate.registry.frozen(&order.player).is_some();
+    let frozen = is_frozen.then_some(KeptBecause::PlayerFrozen);
+    let request = match frozen {
+        Some(because) => order.unpaid_request(because, accounts, key)?,
+        None => order.request(&Intents::new(funds.settings().approval), accounts, key)?,
+    };
     // The player can have it paid out, if it is not at once: a stolen key must not empty the world.
     let spent = count(&gate, [(SpendSide::Given, order.asset, order.amount)])?;
     let pending = Intents::submit(&books.ledger, vec![request]);
@@ -121,11 +127,14 @@ async fn submit(funds: &Funds, gate: Gate, order: ExitOrder, owners: &[Name], ke
     };
     let answers = answered.inspect_err(|error| spent.failed(&books, error))?;
     let answer = answers.into_iter().next().ok_or(ErrorCode::OutcomeUnknown)?;
-    let is_unpaid = order.payout.is_some() && answer.effects() == Err(Rejection::InsufficientFunds);
+    let is_unpaid = order.payout.is_some() && !is_frozen && answer.effects() == Err(Rejection::InsufficientFunds);
     let (answer, body) = if is_unpaid {
-        let kept = books.ledger.submit(vec![order.unpaid_request(accounts, key)?]);
+        let because = KeptBecause::InsufficientFunds;
+        let kept = books.ledger.submit(vec![order.unpaid_request(because, accounts, key)?]);
         let answers = spent.answers(&books, kept).await?;
-        (answers.into_iter().next().ok_or(ErrorCode::OutcomeUnknown)?, order.kept_body())
+        (answers.into_iter().next().ok_or(ErrorCode::OutcomeUnknown)?, order.kept_body(Some(because)))
+    } else if is_frozen {
+        (answer, order.kept_body(frozen))
     } else {
         (answer, order.body())
     };
@@ -136,6 +145,11 @@ async fn submit(funds: &Funds, gate: Gate, order: ExitOrder, owners: &[Name], ke
         Err(Rejection::KeyReused) => match order.known(&books, owners).await.map_err(ApiError::after_commit)? {
             Some(known) => applied_response(&known, true),
             None => Err(ErrorCode::IdempotencyMismatch.into()),
+        },
+        // The same exit may have been made under its other key, before or after a freeze.
+        Err(Rejection::GuardFailed) => match order.known(&books, owners).await.map_err(ApiError::after_commit)? {
+            Some(known) => applied_response(&known, true),
+            None => Err(Rejection::GuardFailed.into()),
         },
         // Another request has taken the key in the meantime.
         Err(Rejection::ServerPaused) => Err(ErrorCode::IdempotencyMismatch.into()),

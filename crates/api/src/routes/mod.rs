@@ -4,12 +4,17 @@
 //! A handler enters the gate (who is it), picks the resource (may they), reads the body (what), and asks the books.
 
 mod accounts;
+mod alerts;
 mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
+mod event_redaction;
+mod event_tail;
+mod events;
 mod exit_order;
 mod exits;
+mod heads;
 mod holds;
 mod operators;
 mod pages;
@@ -18,6 +23,7 @@ mod player_views;
 mod players;
 mod program_keys;
 mod proposals;
+mod receipts;
 mod records;
 mod redacted;
 mod registry;
@@ -29,18 +35,20 @@ mod sessions;
 mod sign_in;
 mod spawns;
 mod transfers;
+mod webhooks;
 mod withdrawals;
 
-use axum::Router;
+use axum::{Router, routing::get};
 use utoipa::{OpenApi as _, openapi::OpenApi};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::{ApiError, ErrorCode, Funds, errors::RenderErrors};
+use crate::{ApiError, ErrorCode, Funds, errors::RenderErrors, events_page::NEWEST_PATH};
 
 /// The Funds API. It decides everything itself, from the raw request.
 pub fn router(funds: Funds) -> Router {
     let (router, _) = operations().split_for_parts();
     router
+        .route(NEWEST_PATH, get(event_tail::newest))
         .fallback(|| async { ApiError::new(ErrorCode::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::new(ErrorCode::MethodNotAllowed) })
         .with_state(funds)
@@ -61,6 +69,11 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(sessions::close))
         .routes(routes!(sign_in::nonce))
         .routes(routes!(sign_in::sign_in))
+        .routes(routes!(heads::list))
+        .routes(routes!(heads::latest))
+        .routes(routes!(heads::consistency))
+        .routes(routes!(heads::show))
+        .routes(routes!(receipts::show))
         .routes(routes!(servers::list))
         .routes(routes!(servers::show))
         .routes(routes!(servers::versions))
@@ -109,6 +122,10 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(registry::treasury, registry::add_treasury))
         .routes(routes!(registry::remove_treasury))
         .routes(routes!(registry::changes))
+        .routes(routes!(alerts::list))
+        .routes(routes!(alerts::show))
+        .routes(routes!(alerts::acknowledge))
+        .routes(routes!(alerts::close))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
         .routes(routes!(operators::list))
@@ -127,4 +144,21 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(audit_log::list))
         .routes(routes!(player_views::show))
         .routes(routes!(player_views::freeze))
+        .routes(routes!(events::list))
+        .routes(routes!(webhooks::list, webhooks::create))
+        .routes(routes!(webhooks::show, webhooks::update))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::disable))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::resend))
+        .routes(routes!(webhooks::test))
+        .routes(routes!(webhooks::deliveries))
+        .routes(routes!(webhooks::list_of_server, webhooks::create_of_server))
+        .routes(routes!(webhooks::show_of_server, webhooks::update_of_server))
+        .routes(routes!(webhooks::enable_of_server))
+        .routes(routes!(webhooks::disable_of_server))
+        .routes(routes!(webhooks::rotate_of_server))
+        .routes(routes!(webhooks::resend_of_server))
+        .routes(routes!(webhooks::test_of_server))
+        .routes(routes!(webhooks::deliveries_of_server))
 }

@@ -165,6 +165,7 @@ async fn submit(
     if let Some(known) = known(&books, &withdrawal).await? {
         return applied_response(&known, true);
     }
+    check_frozen(&gate, &withdrawal)?;
     check_to(&gate, &withdrawal.chain, withdrawal.to)?;
     check_expiry(body.expires, gate.now)?;
     let account = withdrawal.account.to_string();
@@ -262,6 +263,15 @@ fn check_expiry(expires: u64, now: bankroll_ledger::Time) -> Result<(), ApiError
         return Err(ApiError::with(ErrorCode::SignatureExpired, at()));
     }
     Ok(())
+}
+
+/// A frozen player is paid nothing, nor as the developer of a game server.
+fn check_frozen(gate: &Gate, withdrawal: &WithdrawalRequest) -> Result<(), ApiError> {
+    let names = [Some(&withdrawal.wallet), withdrawal.account.owner.as_ref()];
+    match names.into_iter().flatten().find_map(|name| gate.registry.frozen(name)) {
+        Some(_) => Err(ErrorCode::PlayerFrozen.into()),
+        None => Ok(()),
+    }
 }
 
 /// Coins at the zero address are lost, and coins that come back to our own addresses are credited to no player.

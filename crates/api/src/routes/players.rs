@@ -28,6 +28,8 @@ pub struct PlayerBody {
     pub wallets: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded_until: Option<String>,
+    /// Whether an operator has frozen the player: no spawn and no payout.
+    pub frozen: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -278,5 +280,6 @@ fn player_body(registry: &bankroll_registry::Registry, player: &Name, now: bankr
         player: player.to_string(),
         wallets,
         excluded_until: registry.excluded_until(player, now).map(show_time),
+        frozen: registry.frozen(player).is_some(),
     }
 }

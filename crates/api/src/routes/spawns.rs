@@ -67,7 +67,7 @@ pub struct SpawnPage {
 pub struct EligibilityBody {
     pub player: String,
     pub eligible: bool,
-    /// Why not: `paused`, `insufficient_funds` or `excluded`.
+    /// Why not: `paused`, `frozen`, `excluded` or `insufficient_funds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
     /// What the player may stake now.
@@ -97,12 +97,14 @@ pub async fn eligibility(
     let player = player_of(&gate.registry, chain, &wallet).map_err(|_| ErrorCode::NotFound)?;
     let (terms, asset) = (terms(&gate, &server)?, super::transfers::server_asset(&gate, &server)?);
     let is_excluded = gate.registry.excluded_until(&player, gate.now).is_some();
+    let is_frozen = gate.registry.frozen(&player).is_some();
     let (books, in_full) = (Arc::clone(&gate.books), gate.sees_players());
     drop(gate);
     let wallet = player.clone();
     let found = books.pages.read(move |reader| views::eligibility(reader, &server, asset, &wallet, &terms)).await?;
     let reason = match found.refusal {
         Some(SpawnRefusal::Paused) => Some("paused"),
+        _ if is_frozen => Some("frozen"),
         _ if is_excluded => Some("excluded"),
         Some(SpawnRefusal::InsufficientFunds) => Some("insufficient_funds"),
         None => None,
@@ -143,9 +145,11 @@ pub async fn reserve(
     let books = Arc::clone(&gate.books);
     let asked = order.clone();
     let is_excluded = gate.registry.excluded_until(&order.wallet, now).is_some();
+    let is_frozen = gate.registry.frozen(&order.wallet).is_some();
     // A reservation that was made is returned whatever has changed since.
     let prepared = books.readers.read(move |reader| match known(reader, &asked, &owners)? {
         Some(known) => Ok(Err(known)),
+        None if is_frozen => Err(ErrorCode::PlayerFrozen.into()),
         None if is_excluded => Err(ApiError::with(ErrorCode::NotEligible, "the player has excluded themselves")),
         None => Ok(Ok(spawns.reserve_requests(&asked, &terms, reader, now)?)),
     });
@@ -259,6 +263,11 @@ async fn end(funds: &Funds, server: &str, spawn: &str, call: &ApiCall, end: Spaw
     let books = Arc::clone(&gate.books);
     let (request, spawn) =
         books.readers.read(move |reader| Spawns::end_request(end, &server, &id, &key, reader)).await?;
+    // A reservation of a player who was frozen since is not committed; a retry of what was gets its answer.
+    let is_frozen = end == SpawnEnd::Commit && gate.registry.frozen(&spawn.wallet).is_some();
+    if is_frozen && books.decided_keys(vec![request.key.clone()]).await?.is_empty() {
+        return Err(ErrorCode::PlayerFrozen.into());
+    }
     // The player can have a refund paid out, so a stolen key must not empty the world with refunds at once.
     let given = (end == SpawnEnd::Refund).then_some((SpendSide::Given, spawn.asset, spawn.amount));
     let spent = match count(&gate, given) {

@@ -30,6 +30,11 @@ impl ChangeGate {
         if self.is_signed { Ok(person) } else { Err(ErrorCode::SignatureNeeded.into()) }
     }
 
+    /// Whether this caller may read by this right, with whatever proof.
+    pub fn reads(&self, right: Right) -> bool {
+        self.session().is_ok_and(|session| gate::operator_of(session, &self.registry, right).is_ok())
+    }
+
     /// A person who signed this request, whatever their rights: the act itself says which it needs.
     pub fn signer(&self) -> Result<Name, ApiError> {
         match &self.session()?.caller {
@@ -84,7 +89,6 @@ impl ChangeGate {
 
     /// Commits an act of one person that is not about the registry: its rows and events, and its entry in the audit
     /// log. Answers whether the same request was committed before; its rows are written once.
-    #[allow(dead_code, reason = "for routes whose rows are of other flows")]
     pub async fn commit_act(
         self,
         call: &ApiCall,
@@ -136,6 +140,19 @@ impl ChangeGate {
         match found {
             Some(found) if found.request_hash == request_hash(call) => Ok(Some(found.act)),
             Some(_) => Err(ErrorCode::IdempotencyMismatch.into()),
+            None => Ok(None),
+        }
+    }
+
+    /// What an earlier request of this person with this key has changed. The audit log has every request; the list of
+    /// changes has only what they wrote.
+    pub async fn earlier_change(
+        &self,
+        call: &ApiCall,
+        author: &ChangeAuthor,
+    ) -> Result<Option<Vec<RegistryChange>>, ApiError> {
+        match self.earlier_act(call).await? {
+            Some(_) => Ok(Some(self.earlier(author).await?.unwrap_or_default())),
             None => Ok(None),
         }
     }

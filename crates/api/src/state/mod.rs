@@ -60,6 +60,8 @@ pub struct FundsSettings {
     pub spawns: Spawns,
     /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
+    /// Why a URL cannot be a webhook's, if it cannot.
+    pub check_webhook_url: Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
     pub contract_answer: Option<ContractAnswer>,
 }
@@ -68,13 +70,14 @@ pub struct FundsSettings {
 pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
 
 impl FundsSettings {
-    /// Every payout waits for an approval, and no contract wallet can sign in, unless the caller sets it otherwise.
+    /// Every payout waits for an approval, no contract wallet can sign in, and no URL can be a webhook's, unless the caller sets it otherwise.
     #[must_use]
     pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
         let newest_block = Arc::new(|_: &Name| 0);
         let approval = ApprovalPolicy { at_once: Amount::ZERO };
         let (audience, spawns) = (audience.to_owned(), Spawns::default());
-        Self { audience, chain_id, sign_in, approval, spawns, newest_block, contract_answer: None }
+        let check_webhook_url = Arc::new(|_: &str| Err("this deployment delivers no webhooks".to_owned()));
+        Self { audience, chain_id, sign_in, approval, spawns, newest_block, check_webhook_url, contract_answer: None }
     }
 }
 
@@ -124,6 +127,8 @@ pub(crate) struct HeldBooks {
     pub additions: Arc<tokio::sync::RwLock<()>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
+    /// Changes with each act that may end a caller's rights; event streams check their proof then.
+    pub rights: tokio::sync::watch::Sender<u64>,
     /// When expired nonces were last dropped from memory, in microseconds.
     pub forgotten_at: AtomicU64,
 }
@@ -161,6 +166,8 @@ impl Funds {
             additions: Arc::default(),
             keys,
             spend: Mutex::default(),
+            // Not a number that an earlier holder had.
+            rights: tokio::sync::watch::Sender::new(now.0),
             forgotten_at: AtomicU64::new(now.0),
         };
         *self.inner.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(held));
@@ -202,6 +209,11 @@ impl Funds {
 }
 
 impl HeldBooks {
+    /// An act was committed that may end a caller's rights.
+    pub fn rights_changed(&self) {
+        self.rights.send_modify(|rights| *rights = rights.wrapping_add(1));
+    }
+
     /// Learns the numbers of accounts that are not known yet, with one read for all. Names that are malformed or of no
     /// account stay unknown.
     pub async fn learn<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), ApiError> {
@@ -256,9 +268,11 @@ impl From<RegistryError> for ApiError {
     fn from(error: RegistryError) -> Self {
         match error {
             RegistryError::Store(error) => error.into(),
-            RegistryError::Row { .. } | RegistryError::Log(_) | RegistryError::LogCutShort { .. } => {
-                ErrorCode::BooksDamaged.into()
-            }
+            RegistryError::Row { .. }
+            | RegistryError::Log(_)
+            | RegistryError::LogCutShort { .. }
+            | RegistryError::LogNotInJournal { .. }
+            | RegistryError::FreezeMismatch { .. } => ErrorCode::BooksDamaged.into(),
         }
     }
 }

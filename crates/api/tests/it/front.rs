@@ -119,10 +119,10 @@ fn health_documentation_and_metrics_are_there_without_a_network() {
             ReadyCheck { name: "chain", problem: Some("far behind".into()) },
         ]
     };
-    let gauge = MetricGauge { name: "bankroll_journal_seq", help: "The last record.", value: 7 };
+    let gauge = MetricGauge { name: "bankroll_journal_seq", help: "The last record.", labels: String::new(), value: 7 };
     let config = FrontConfig {
         checks: Arc::new(checks),
-        gauges: Arc::new(move || vec![gauge]),
+        gauges: Arc::new(move || vec![gauge.clone()]),
         metrics_listen: Some("127.0.0.1:0".parse().unwrap()),
         ..config()
     };

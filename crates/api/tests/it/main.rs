@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod alerts;
 mod credits;
 mod document;
 mod error_pages;
+mod event_streams;
+mod events;
 mod exits;
 mod front;
 mod front_rates;
+mod heads;
 mod idempotency;
 mod limits;
 mod matrix;
@@ -22,4 +26,5 @@ mod sessions;
 mod spawns;
 mod strict_input;
 mod wallets;
+mod webhooks;
 mod world;

@@ -120,27 +120,32 @@ impl Story {
     }
 
     /// The money that moved is that of the executed proposals, and each had two people.
-    fn check(&self) {
-        let mut moved = 0_u64;
+    fn check(&self) -> usize {
+        let (mut moved, mut executed) = (0_u64, 0);
         for (id, known) in &self.proposals {
             let shown = self.world.look("olga", &format!("/v1/proposals/{id}")).expect(200);
             assert_eq!(shown["content"], known.content);
             if shown["outcome"]["state"] == "executed" {
                 assert!(known.signed.len() >= 2, "{id} was carried out for {:?}", known.signed);
+                executed += 1;
                 moved += known.content["amount"].as_str().unwrap().parse::<u64>().unwrap();
             }
         }
         let (ecosystem, _) = self.world.balance("olga", "arena/ecosystem/1");
         assert_eq!(ecosystem, (300 + moved).to_string(), "each executed proposal moved its money once");
+        executed
     }
 }
 
 #[test]
 fn no_order_of_requests_lets_one_person_complete_what_needs_two() {
     let seeds = std::env::var("BANKROLL_PEOPLE_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(4);
-    for seed in 0..seeds {
-        let mut story = Story::new(seed);
-        (0..STEPS).for_each(|_| story.step());
-        story.check();
-    }
+    let executed: usize = (0..seeds)
+        .map(|seed| {
+            let mut story = Story::new(seed);
+            (0..STEPS).for_each(|_| story.step());
+            story.check()
+        })
+        .sum();
+    assert!(executed > 0, "no story completed anything: it proves nothing");
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use axum::{Router, body::Body};
+use bankroll_alerts::{ALERTS, AlertCondition, AlertKind, AlertObservation, AlertWatch, round};
 use bankroll_api::{Funds, FundsSettings, router};
 use bankroll_ledger::{
     AccountId, Action, Amount, Fact, IdempotencyKey, Leg, Name, Namespace, Principal, References, Request, Scope, Seq,
@@ -131,7 +132,15 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, hand) = Clock::manual(Time(START * 1_000_000));
-        let migrations = vec![REGISTRY, SPAWNS, WITHDRAWALS, bankroll_deposits::DEPOSITS];
+        let migrations = vec![
+            REGISTRY,
+            bankroll_heads::HEADS,
+            SPAWNS,
+            WITHDRAWALS,
+            bankroll_deposits::DEPOSITS,
+            bankroll_notify::NOTIFY,
+            ALERTS,
+        ];
         let options =
             LedgerOptions { clock: clock.clone(), migrations, ..LedgerOptions::new(folder.path().to_path_buf()) };
         let ledger = Ledger::create(options).unwrap();
@@ -141,6 +150,10 @@ impl World {
             // As a reader of books in Postgres: it panics on a thread of the service, where nothing may block.
             newest_block: Arc::new(|_| {
                 tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async { 7 })
+            }),
+            check_webhook_url: Arc::new(|url| {
+                let checked = bankroll_notify::TargetPolicy::default().check_url(url);
+                checked.map(drop).map_err(|refusal| refusal.to_string())
             }),
             approval: ApprovalPolicy { at_once: Amount::new(100) },
             spawns: Spawns::new(60_000_000),
@@ -207,6 +220,11 @@ impl World {
 
     pub fn seconds(&self) -> u64 {
         self.clock.load(Ordering::SeqCst) / 1_000_000
+    }
+
+    /// The last record of the journal.
+    pub fn ledger_head(&self) -> u64 {
+        bankroll_store::Reader::open(self.ledger.location()).unwrap().head().unwrap().seq.0
     }
 
     pub fn number(&self) -> u64 {
@@ -328,6 +346,21 @@ impl World {
     pub fn sign_in(&self, name: &str) -> Reply {
         let body = self.sign_in_body(name, "play.example");
         self.ask(Ask { body: Some(body.to_string().into_bytes()), ..Ask::new("POST", "/v1/sign-in") })
+    }
+
+    /// The loop of the holder finds that nothing is paid from a wallet; returns the alert.
+    pub fn open_alert(&self, wallet: &str) -> String {
+        let condition = AlertCondition::new(AlertKind::WalletStopped, wallet, "nothing new is paid");
+        let written = self.observe(&[AlertObservation::of_subject(AlertKind::WalletStopped, wallet, Some(condition))]);
+        written.expect("a new subject")
+    }
+
+    /// One round of the loop that observes conditions; returns the alert that it wrote last.
+    pub fn observe(&self, observations: &[AlertObservation]) -> Option<String> {
+        let reader = bankroll_store::Reader::open(self.ledger.location().clone()).unwrap();
+        let (mut watch, now) = (AlertWatch::default(), Time(self.clock.load(Ordering::SeqCst)));
+        let done = round(&self.ledger, &reader, &mut watch, observations, now).unwrap();
+        done.written.last().map(|change| change.alert().id.to_string())
     }
 
     pub fn account(&self, text: &str) -> AccountId {

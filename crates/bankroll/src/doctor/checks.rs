@@ -12,7 +12,9 @@ use bankroll_store::{
 };
 use bankroll_terminal::{counted, invocation, thousands};
 
-use super::{Check, certificates, chain, database_user, folder_state, interrupted, newest_head, scrub};
+use super::{
+    Check, alerts, certificates, chain, database_user, folder_state, head_key, interrupted, newest_head, people, scrub,
+};
 use crate::{audit::SCHEMA_FIX, location::LocationArgs};
 
 /// Free space below which a busy ledger is in danger.
@@ -50,12 +52,17 @@ pub fn all(location: &LocationArgs, full: bool, quiet: bool) -> Vec<Check> {
                 schema(),
                 head(reader),
                 newest_head::check(&loaded, reader, &location.base()),
+                head_key::check(&loaded, reader),
                 lock(&folder),
             ]);
             // Where nothing can be written, SQLite does not say how it would write.
             checks.extend(can_write.is_ok().then(|| settings(&folder)));
             checks.extend([pages(reader, full), tail(reader)]);
             checks.push(scrub::check(&loaded.scrub_file(), reader, false, Clock::machine().now()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(reader, &location.base()));
+            }
+            checks.extend(alerts::check(reader));
             if full {
                 checks.push(books(&folder.clone().into(), quiet));
             }
@@ -89,8 +96,14 @@ fn of_database(
         Ok(opened) => {
             let opened = reader.insert(opened);
             let noted = newest_head::check(loaded, opened, &location.base());
-            checks.extend([server(), schema(), head(opened), noted, lease(&database), checksums(opened), tail(opened)]);
+            let signer = head_key::check(loaded, opened);
+            checks.extend([server(), schema(), head(opened), noted, signer]);
+            checks.extend([lease(&database), checksums(opened), tail(opened)]);
             checks.push(scrub::check(&loaded.scrub_file(), opened, true, Clock::machine().now()));
+            if !checks.iter().any(Check::is_unsound) {
+                checks.extend(people::all(opened, &location.base()));
+            }
+            checks.extend(alerts::check(opened));
             checks.push(database_user::check(location, loaded, &url));
             if full {
                 checks.push(books(&database, quiet));

@@ -1,12 +1,15 @@
 //! `bankroll doctor`: checks a folder, its chain and its signer, and says how to fix what is wrong. Reads only.
 
+mod alerts;
 mod certificates;
 mod chain;
 mod checks;
 mod database_user;
 mod folder_state;
+mod head_key;
 mod interrupted;
 mod newest_head;
+mod people;
 mod scrub;
 
 use bankroll_terminal::{self as terminal, Exit, Paint};
@@ -83,6 +86,11 @@ impl Check {
         matches!(self.result, CheckResult::Red { .. })
     }
 
+    /// Whether money may be wrong.
+    pub fn is_unsound(&self) -> bool {
+        matches!(self.result, CheckResult::Red { unsound: true, .. })
+    }
+
     fn json(&self) -> Value {
         match &self.result {
             CheckResult::Green { found } => json!({ "name": self.name, "ok": true, "found": found }),
@@ -153,7 +161,7 @@ pub fn run(args: &DoctorArgs, json: bool) -> anyhow::Result<Exit> {
         }
         terminal::answer(&text)?;
     }
-    let unsound = checks.iter().any(|check| matches!(check.result, CheckResult::Red { unsound: true, .. }));
+    let unsound = checks.iter().any(Check::is_unsound);
     Ok(match reds {
         0 => Exit::Ok,
         _ if unsound => Exit::Unsound,

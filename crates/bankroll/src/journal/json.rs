@@ -1,7 +1,9 @@
 //! Records for programs. Amounts are strings: a JSON number is a double to most readers.
 
+use std::collections::BTreeMap;
+
 use bankroll_ledger::{
-    AcceptedLoss, AccountId, Amount, Effects, HoldChange, IdempotencyKey, Record, References, Seq, Verdict,
+    AcceptedLoss, AccountId, AccountName, Amount, Effects, HoldChange, IdempotencyKey, Record, References, Seq, Verdict,
 };
 use bankroll_store::JournalEntry;
 use bankroll_terminal::when;
@@ -64,10 +66,10 @@ pub fn entry_json(entry: &JournalEntry, reversed_by: Option<Seq>, display: &Disp
     value
 }
 
-/// What a record itself says, without any books: accounts are their numbers, amounts are in base units. The JSON is
-/// the same wherever it is made, so that a check can compare it.
-pub fn proven_json(entry: &JournalEntry) -> Value {
-    let mut value = entry_json(entry, None, &DisplayContext::without_books());
+/// What a record itself says, without any books: accounts are their numbers, with names where these are given, amounts
+/// are in base units. The JSON is the same wherever it is made, so that a check can compare it.
+pub fn proven_json(entry: &JournalEntry, names: &BTreeMap<AccountId, AccountName>) -> Value {
+    let mut value = entry_json(entry, None, &DisplayContext::with_names(names));
     remove_nulls(&mut value);
     value
 }

@@ -4,7 +4,10 @@ mod direction;
 mod json;
 mod text;
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+};
 
 use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, Namespace, Posting, Principal};
 use bankroll_store::Reader;
@@ -36,14 +39,20 @@ impl<'a> DisplayContext<'a> {
         Self { reader: None, width: Width::Short, assets: Assets::none(), names: RefCell::default() }
     }
 
+    /// Without books, and with these names: amounts are in base units.
+    pub fn with_names(names: &BTreeMap<AccountId, AccountName>) -> Self {
+        let names = names.iter().map(|(id, name)| (*id, Some(name.clone()))).collect();
+        Self { names: RefCell::new(names), ..Self::without_books() }
+    }
+
     /// For text of this width.
     pub fn with_width(self, width: Width) -> Self {
         Self { width, ..self }
     }
 
     pub fn name_of(&self, id: AccountId) -> Option<AccountName> {
-        let reader = self.reader?;
         let mut names = self.names.borrow_mut();
+        let Some(reader) = self.reader else { return names.get(&id).cloned().flatten() };
         if names.len() >= NAMES_MAX {
             names.clear();
         }
@@ -67,8 +76,9 @@ impl<'a> DisplayContext<'a> {
         Some(ReadablePosting::new(kind(posting.from)?, kind(posting.to)?))
     }
 
+    /// The asset, if its decimals are known here.
     pub fn asset_of(&self, id: AccountId) -> Option<AssetId> {
-        self.name_of(id).map(|name| name.asset)
+        self.name_of(id).map(|name| name.asset).filter(|asset| self.assets.get(*asset).is_some())
     }
 
     /// An amount of the account's asset with all its decimals: `1.5 ETH`; if the text is wide, in base units too.

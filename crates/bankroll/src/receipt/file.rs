@@ -1,35 +1,20 @@
-//! A receipt as a file: JSON with hashes and the record in hexadecimal digits. The readable part is for people; a check
-//! makes it again from the record, and refuses a file whose readable part says anything else.
+//! A receipt as a file: JSON with hashes and records in hexadecimal digits. The readable part is for people; a check
+//! makes it again from the record and the openings of its accounts, and refuses a file whose readable part says anything
+//! else.
 
 use std::{fmt, fs::File, io::Write, path::Path};
 
-use bankroll_ledger::{Batch, Receipt, Seq, Time, merkle::Hash};
+use bankroll_heads::{HeadForm, HeadFormError, HeadReceipt, RECEIPT_FORMAT, SignedHead, hash_from_text};
+use bankroll_ledger::{Batch, NamedReceipt, Receipt, RootedReceipt, Seq, Time, merkle::Hash};
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Map, Value, json};
-
-pub const FORMAT: &str = "bankroll receipt 2";
-
-pub fn to_json(receipt: &Receipt, head: &Hash, readable: Value) -> Value {
-    let Batch { number, first, count, at, root, previous } = &receipt.batch;
-    json!({
-        "format": FORMAT,
-        "seq": receipt.seq,
-        "record": hex::encode(&receipt.record),
-        "siblings": receipt.siblings.iter().map(hex::encode).collect::<Vec<_>>(),
-        "batch": {
-            "number": number, "first": first, "count": count, "at": at,
-            "root": hex::encode(root), "previous": hex::encode(previous),
-        },
-        "head": hex::encode(head),
-        "readable": readable,
-    })
-}
+use serde_json::{Map, Value};
 
 /// The keys of a receipt. Another one could say anything, and nothing would prove it.
-const KEYS: [&str; 7] = ["format", "seq", "record", "siblings", "batch", "head", "readable"];
+const KEYS: [&str; 10] =
+    ["format", "seq", "record", "siblings", "batch", "head", "path", "published", "accounts", "readable"];
 
 /// Writes and syncs the file; never overwrites another.
 pub fn save(path: &Path, value: &Value) -> std::io::Result<()> {
@@ -47,6 +32,20 @@ struct ReceiptFile {
     siblings: Vec<String>,
     batch: ReceiptFileBatch,
     head: String,
+    path: Option<Vec<String>>,
+    published: Option<HeadForm>,
+    accounts: Option<Vec<ReceiptFileOpening>>,
+}
+
+/// The record that opened an account.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReceiptFileOpening {
+    seq: Seq,
+    record: String,
+    siblings: Vec<String>,
+    batch: ReceiptFileBatch,
+    path: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -68,16 +67,18 @@ pub enum ReceiptFileError {
     RepeatedKey { line: usize, column: usize },
     #[error(
         "a key of a receipt is missing or has a value of a wrong kind, or its batch has an unknown key; a receipt has \
-         {}",
+         {} (path, published and accounts only together)",
         KEYS.join(", ")
     )]
     Shape,
-    #[error("the format is {found:?}, and this program supports {FORMAT:?}")]
+    #[error("the format is {found:?}, and this program supports {RECEIPT_FORMAT:?}")]
     Format { found: String },
     #[error("{what} must be 64 hexadecimal digits")]
     Digits { what: &'static str },
     #[error("record must be hexadecimal digits")]
     Record,
+    #[error("its published head cannot be read")]
+    Published(#[from] HeadFormError),
 }
 
 /// A receipt as its file says it.
@@ -85,6 +86,8 @@ pub struct ParsedReceipt {
     pub receipt: Receipt,
     /// The head that the file states.
     pub head: Hash,
+    /// The published head that proves it and the names of its accounts, as the file states both.
+    pub proof: Option<HeadReceipt>,
     /// The part for people, if the file has one.
     pub readable: Option<Value>,
     /// Keys that no receipt has.
@@ -104,23 +107,49 @@ pub fn parse(text: &str) -> Result<ParsedReceipt, ReceiptFileError> {
     let fields = value.as_object().ok_or(ReceiptFileError::Shape)?;
     let unknown_keys = fields.keys().filter(|key| !KEYS.contains(&key.as_str())).cloned().collect();
     let readable = fields.get("readable").cloned();
-    if let Some(found) = fields.get("format").and_then(Value::as_str).filter(|format| *format != FORMAT) {
+    if let Some(found) = fields.get("format").and_then(Value::as_str).filter(|format| *format != RECEIPT_FORMAT) {
         return Err(ReceiptFileError::Format { found: found.to_owned() });
     }
     let written: ReceiptFile = serde_json::from_value(value).map_err(|_| ReceiptFileError::Shape)?;
-    let ReceiptFileBatch { number, first, count, at, root, previous } = written.batch;
-    let batch = Batch {
-        number,
-        first,
-        count,
-        at,
-        root: hash(&root, "batch.root")?,
-        previous: hash(&previous, "batch.previous")?,
+    let head = hash(&written.head, "head")?;
+    let receipt = receipt_of(written.seq, &written.record, &written.siblings, &written.batch)?;
+    let proof = match (written.path, written.published, written.accounts) {
+        (None, None, None) => None,
+        (Some(path), Some(published), Some(accounts)) => Some(proof_of(receipt.clone(), &path, &published, &accounts)?),
+        _ => return Err(ReceiptFileError::Shape),
     };
-    let record = hex::decode(&written.record).map_err(|_| ReceiptFileError::Record)?;
-    let siblings = written.siblings.iter().map(|text| hash(text, "siblings")).collect::<Result<_, _>>()?;
-    let receipt = Receipt { seq: written.seq, record, siblings, batch };
-    Ok(ParsedReceipt { receipt, head: hash(&written.head, "head")?, readable, unknown_keys })
+    Ok(ParsedReceipt { receipt, head, proof, readable, unknown_keys })
+}
+
+fn proof_of(
+    receipt: Receipt,
+    path: &[String],
+    published: &HeadForm,
+    accounts: &[ReceiptFileOpening],
+) -> Result<HeadReceipt, ReceiptFileError> {
+    let record = RootedReceipt { receipt, path: hashes(path, "path")? };
+    let openings = accounts.iter().map(|ReceiptFileOpening { seq, record, siblings, batch, path }| {
+        Ok(RootedReceipt { receipt: receipt_of(*seq, record, siblings, batch)?, path: hashes(path, "accounts.path")? })
+    });
+    let openings = openings.collect::<Result<_, ReceiptFileError>>()?;
+    Ok(HeadReceipt { named: NamedReceipt { record, openings }, published: SignedHead::try_from(published)? })
+}
+
+fn receipt_of(
+    seq: Seq,
+    record: &str,
+    siblings: &[String],
+    batch: &ReceiptFileBatch,
+) -> Result<Receipt, ReceiptFileError> {
+    let ReceiptFileBatch { number, first, count, at, root, previous } = batch;
+    let (root, previous) = (hash(root, "batch.root")?, hash(previous, "batch.previous")?);
+    let batch = Batch { number: *number, first: *first, count: *count, at: *at, root, previous };
+    let record = hex::decode(record).map_err(|_| ReceiptFileError::Record)?;
+    Ok(Receipt { seq, record, siblings: hashes(siblings, "siblings")?, batch })
+}
+
+fn hashes(texts: &[String], what: &'static str) -> Result<Vec<Hash>, ReceiptFileError> {
+    texts.iter().map(|text| hash(text, what)).collect()
 }
 
 /// JSON without an object that has a key twice: programs differ in which of the two values they show.
@@ -185,9 +214,6 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
 }
 
 /// A hash in hexadecimal digits, with or without 0x.
-pub fn hash(text: &str, what: &'static str) -> Result<Hash, ReceiptFileError> {
-    let mut bytes = Hash::default();
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    hex::decode_to_slice(digits, &mut bytes).map_err(|_| ReceiptFileError::Digits { what })?;
-    Ok(bytes)
+fn hash(text: &str, what: &'static str) -> Result<Hash, ReceiptFileError> {
+    hash_from_text(text).ok_or(ReceiptFileError::Digits { what })
 }

@@ -3,17 +3,20 @@
 mod check;
 mod compare;
 mod file;
+mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use bankroll_ledger::{Namespace, Scope, Seq};
-use bankroll_store::{KeyQuery, Reader};
+use bankroll_heads::{HeadReceipt, receipts, views};
+use bankroll_ledger::{Namespace, Record, Scope, Seq};
+use bankroll_store::{JournalEntry, KeyQuery, Reader};
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, UsageError, Width};
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
+    funds_call::{ask, connect},
     journal::{self, DisplayContext, namespace_word, proven_json},
     location::LocationArgs,
 };
@@ -26,13 +29,15 @@ use crate::{
 Examples:
   bankroll receipt 81 --out receipt.json                  of record 81
   bankroll receipt 0-2-000024278 --out receipt.json       of a key
-  bankroll receipt check receipt.json --head 5b1c...      offline, without any books
+  bankroll receipt 81 --under 1042 --out receipt.json     for a head that a reader has
+  bankroll receipt check receipt.json --head head.json    offline, without any books
 
-A receipt has the record, its path to the root of its batch, and that batch. To
-check it, the reader needs the head that was published after that batch, from
-another source. Its `readable` part says what the record itself says: accounts by
-their numbers. Which account a number is, the receipt of the record that opened it
-proves."
+A receipt has the record, its path to the root of its batch, that batch, and its
+path to a published head; and the same for the records that opened its accounts,
+which prove their names. To check it, the reader needs a published head, from
+another source: `bankroll head`. The newest one is taken, or that of --under. A
+record that no published head covers yet has a receipt without names.
+With --key the Funds API is asked, as its operator, game server or player."
 )]
 pub struct ReceiptArgs {
     #[command(subcommand)]
@@ -49,6 +54,12 @@ pub struct ReceiptArgs {
     /// With a key: only of this game server; @house for the operator's own
     #[arg(long, value_name = "SERVER")]
     scope: Option<Scope>,
+    /// Prove it under the head that was published after this batch [default: the newest]
+    #[arg(long, value_name = "BATCH", value_parser = clap::value_parser!(u64).range(1..))]
+    under: Option<u64>,
+    /// Ask the Funds API, with this key
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     #[command(flatten)]
     location: LocationArgs,
 }
@@ -63,27 +74,76 @@ pub fn run(args: &ReceiptArgs, json: bool) -> anyhow::Result<Exit> {
     if let Some(ReceiptCommand::Check(args)) = &args.command {
         return check::run(args, json);
     }
+    if let Some(key) = &args.key {
+        return by_api(args, key, json);
+    }
     let reader = args.location.reader()?;
     let seq = find(&reader, args)?;
     let missing = || NotFound(format!("there is no record {seq}; the last one is {}", last(&reader)));
     let (receipt, head) = reader.receipt(seq)?.ok_or_else(missing)?;
-    let display = DisplayContext::new(&reader)?.with_width(Width::Short);
+    let proof = proof(&reader, seq, args.under)?;
     let before = Seq(seq.0.saturating_sub(1));
     let entry = reader.journal_after(before, 1)?.pop().ok_or_else(missing)?;
-    let written = file::to_json(&receipt, &head, proven_json(&entry));
+    let written = with_readable(receipts::to_json(&receipt, &head, proof.as_ref()), &entry, proof.as_ref());
+    let display = DisplayContext::new(&reader)?.with_width(Width::Short);
+    let reversal = reader.reversal_of(seq)?;
+    save(args, &written, json, |paint| Ok(journal::entry_text(&entry, reversal, &display, paint)?))
+}
+
+/// The proof under the newest head, if it covers the record; under the named one it must.
+fn proof(reader: &Reader, seq: Seq, under: Option<u64>) -> anyhow::Result<Option<HeadReceipt>> {
+    let Some(batch) = under else { return Ok(receipts::newest_receipt(reader, seq)?) };
+    let missing = || NotFound(format!("no head was published after batch {batch}; `bankroll head` shows the newest"));
+    let published = views::at(reader, batch)?.ok_or_else(missing)?;
+    let older = || UsageError(format!("the head of batch {batch} is older than record {seq}; take a later one"));
+    Ok(Some(receipts::receipt_under(reader, seq, &published)?.ok_or_else(older)?))
+}
+
+fn with_readable(mut written: Value, entry: &JournalEntry, proof: Option<&HeadReceipt>) -> Value {
+    let names = proof.and_then(|proof| proof.named.names()).unwrap_or_default();
+    written["readable"] = proven_json(entry, &names);
+    written
+}
+
+/// The receipt as the service has it, for a machine that has no books.
+fn by_api(args: &ReceiptArgs, key: &Path, json: bool) -> anyhow::Result<Exit> {
+    let seq: Option<u64> = args.what.as_ref().and_then(|text| text.parse().ok());
+    let seq = seq.ok_or_else(|| UsageError("with --key give the number of a record".into()))?;
+    let under = args.under.map(|batch| format!("?under={batch}")).unwrap_or_default();
+    let answer = ask(connect(&args.location, key)?, &format!("/v1/receipts/rec_{seq}{under}"))?;
+    let parsed = file::parse(&answer.to_string()).context("the answer of the Funds API is no receipt")?;
+    let record = Record::decode(&parsed.receipt.record).context("the record is of a newer program; update this one")?;
+    let entry = JournalEntry { seq: parsed.receipt.seq, at: parsed.receipt.batch.at, record };
+    let written = with_readable(answer, &entry, parsed.proof.as_ref());
+    let names = parsed.proof.as_ref().and_then(|proof| proof.named.names()).unwrap_or_default();
+    let display = DisplayContext::with_names(&names);
+    save(args, &written, json, |paint| Ok(journal::entry_text(&entry, None, &display, paint)?))
+}
+
+/// Prints the receipt, or writes it to its file and says what it is of.
+fn save(
+    args: &ReceiptArgs,
+    written: &Value,
+    json: bool,
+    text: impl FnOnce(Paint) -> anyhow::Result<String>,
+) -> anyhow::Result<Exit> {
     let Some(out) = &args.out else {
-        terminal::answer_json(&written)?;
+        terminal::answer_json(written)?;
         return Ok(Exit::Ok);
     };
-    file::save(out, &written).with_context(|| format!("cannot write {}", out.display()))?;
+    file::save(out, written).with_context(|| format!("cannot write {}", out.display()))?;
+    let (head, published) = (&written["head"], &written["published"]["batch"]);
     if json {
-        terminal::answer_json(&json!({ "file": out, "seq": seq, "head": hex::encode(head) }))?;
-    } else {
-        let paint = Paint::stdout();
-        let text = journal::entry_text(&entry, reader.reversal_of(seq)?, &display, paint)?;
-        let (file, head) = (out.display(), hex::encode(head));
-        terminal::answer(&format!("{text}{} {file}\nhead {head}\n", paint.good("written")))?;
+        let saved = json!({ "file": out, "seq": written["seq"], "head": head, "published_batch": published });
+        terminal::answer_json(&saved)?;
+        return Ok(Exit::Ok);
     }
+    let (paint, file, head) = (Paint::stdout(), out.display(), head.as_str().unwrap_or_default());
+    let under = match published.as_u64() {
+        Some(batch) => format!("published head of batch {batch}"),
+        None => "no published head covers it yet: names are not proven".to_owned(),
+    };
+    terminal::answer(&format!("{}{} {file}\nhead {head}\n{under}\n", text(paint)?, paint.good("written")))?;
     Ok(Exit::Ok)
 }
 

@@ -56,6 +56,9 @@ fn sound_books_are_green() {
         "pages",
         "tail",
         "scrub",
+        "audit log",
+        "people",
+        "people's keys",
         "audit",
     ];
     assert_eq!(names, expected);

@@ -28,6 +28,7 @@ mod init;
 mod keys;
 mod migrate_books;
 mod nodes;
+mod people_commands;
 mod program;
 mod read_only;
 mod reading;

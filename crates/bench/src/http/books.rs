@@ -9,6 +9,7 @@ use bankroll_ledger::{
     AccountId, AccountKind, AccountName, Action, Amount, AssetId, IdempotencyKey, Leg, Name, Namespace, Principal,
     References, Request, Scope,
 };
+use bankroll_notify::NOTIFY;
 use bankroll_orders::{Address, ChainId};
 use bankroll_registry::{REGISTRY, SignInConfig};
 use bankroll_store::{Ledger, LedgerOptions, Location};
@@ -18,15 +19,15 @@ use super::{
     registration::{self, BenchSession},
 };
 
-pub(super) const AUDIENCE: &str = "bench.example";
+pub(crate) const AUDIENCE: &str = "bench.example";
 pub(super) const CHAIN: ChainId = ChainId(31_337);
-pub(super) const SERVER: &str = "bench";
+pub(crate) const SERVER: &str = "bench";
 /// Enough for any run: a trillion times the largest transfer.
 const STACK: u128 = 1_000_000_000_000_000_000_000_000_000_000;
 /// Requests in one call while the books are filled.
 const CALL: usize = 5_000;
 
-pub(super) struct HttpBooks {
+pub(crate) struct HttpBooks {
     pub ledger: Ledger,
     pub funds: Funds,
     pub session: BenchSession,
@@ -48,7 +49,7 @@ struct Plan<'a> {
 impl HttpBooks {
     /// Creates books with this number of players, all with money. They are synced at every commit, as in production.
     pub fn open(location: &Location, players: usize) -> anyhow::Result<Self> {
-        let options = LedgerOptions { migrations: vec![REGISTRY], ..LedgerOptions::new(location) };
+        let options = LedgerOptions { migrations: vec![REGISTRY, NOTIFY], ..LedgerOptions::new(location) };
         let clock = options.clock.clone();
         let ledger = Ledger::create(options)?;
         let asset = registration::register(&ledger, clock.now())?;

@@ -98,7 +98,7 @@ fn random_text() -> anyhow::Result<String> {
 }
 
 /// A session of the server, and what its token is checked with.
-pub(super) struct BenchSession {
+pub(crate) struct BenchSession {
     pub token: SessionToken,
     pub keys: SessionKeys,
     pub registry: Registry,

@@ -1,4 +1,5 @@
-//! From two key files to a session of the game server: the owner allow-lists the server's key, the server registers.
+//! From two key files to a session of the game server: the owner sets a quorum of one, and allow-lists the server's key;
+//! the server registers.
 //!
 //! A demo in the folder of an earlier one does the same again: the key is allow-listed already, and the same terms are
 //! no change.
@@ -62,7 +63,9 @@ impl ArenaSession {
         let ArenaKeys { owner, server } = keys;
         let (service, chain) = (FundsUrl::new(url), ChainId(CHAIN_ID));
         let client = |key: AuthKey| FundsClient::at(&service, key, &names.audience, chain);
-        allow_list(&client(owner), arena, server.address(), over).context("the owner cannot allow-list the server")?;
+        let owner = client(owner);
+        act_alone(&owner, over).context("the owner cannot set the quorum")?;
+        allow_list(&owner, arena, server.address(), over).context("the owner cannot allow-list the server")?;
         let client = client(server);
         let order = RegistrationOrder {
             server: arena.server.clone(),
@@ -107,6 +110,15 @@ impl fmt::Debug for ArenaSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ArenaSession({}, {})", self.server, self.url)
     }
+}
+
+/// The demo has one person: they say so themselves, as a studio of one does. Under the same idempotency key in every run:
+/// a reader who raises the quorum afterwards keeps it raised.
+fn act_alone(owner: &FundsClient, over: &StopFlag) -> anyhow::Result<Value> {
+    let body = json!({ "content": { "kind": "set_quorum", "quorum": 1 } });
+    let key = Some("demo-quorum");
+    let call = FundsCall { method: "POST", path: "/v1/proposals", idempotency_key: key, body: Some(&body) };
+    patiently(over, || owner.call(call))
 }
 
 /// Under the same idempotency key in every run: a key is allow-listed once.

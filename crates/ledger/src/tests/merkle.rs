@@ -2,7 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::merkle::{Hash, climb, leaf, path, root};
+use crate::merkle::{Hash, leaf, path, root};
+
+/// The same with places as slices have them.
+fn climb(leaf: Hash, index: usize, count: usize, siblings: &[Hash]) -> Option<Hash> {
+    crate::merkle::climb(leaf, index as u64, count as u64, siblings)
+}
 
 /// Leaf number `index`.
 fn at(index: usize) -> Hash {

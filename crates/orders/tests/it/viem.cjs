@@ -10,6 +10,7 @@ const types = {
   Payout: fields('string server,string requestId,string audience,address wallet,string account,address to,string asset,uint256 amount,uint256 feeCap,uint64 expires'),
   Approval: fields('string intent,string audience,address to,string asset,uint256 amount,uint64 expires'),
   ApiRequest: fields('string method,string path,string audience,string idempotencyKey,bytes32 bodyHash,uint64 expires'),
+  PublishedHead: fields('string audience,uint64 batch,bytes32 head,bytes32 root,uint64 time'),
 }
 
 async function answer(line) {

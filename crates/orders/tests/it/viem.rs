@@ -1,4 +1,4 @@
-//! viem, a library that games use, hashes and signs all five messages as we do.
+//! viem, a library that games use, hashes and signs all six messages as we do.
 
 use std::{
     io::Write,
@@ -9,7 +9,9 @@ use std::{
 use alloy_sol_types::SolStruct;
 use bankroll_orders::{
     Address, ChainId,
-    typed_data::{self, ApiRequest, Approval, B256, OpenSession, Payout, Registration, U256, WalletSignature},
+    typed_data::{
+        self, ApiRequest, Approval, B256, OpenSession, Payout, PublishedHead, Registration, U256, WalletSignature,
+    },
 };
 use k256::ecdsa::SigningKey;
 use serde_json::{Value, json};
@@ -101,7 +103,15 @@ fn viem_signs_what_we_recover() {
     });
     let request = case(1, &text, &request);
 
-    let cases = [registration, session, payout, approval, request];
+    let (hash, root) = (B256::repeat_byte(0xe1), B256::repeat_byte(0x0f));
+    let head = PublishedHead { audience: "funds.example".into(), batch: u64::MAX, head: hash, root, time: EXPIRES };
+    let text = json!({
+        "audience": "funds.example", "batch": u64::MAX.to_string(), "head": hash.to_string(),
+        "root": root.to_string(), "time": EXPIRES,
+    });
+    let head = case(31337, &text, &head);
+
+    let cases = [registration, session, payout, approval, request, head];
     let answers = viem(&cases.each_ref().map(|(line, _)| line.to_string()));
     assert_eq!(answers.len(), cases.len());
     let key = SigningKey::from_slice(&[0x42; 32]).unwrap();

@@ -72,9 +72,12 @@ fn no_session_outlives_the_longest_lifetime() {
 #[test]
 fn every_kind_of_caller_comes_back_as_it_was() {
     let long = name(&"x".repeat(128));
-    for caller in
-        [arena(), Caller::Player(name("0xa11ce")), Caller::Developer(long.clone(), long), Caller::Owner(name("olga"))]
-    {
+    for caller in [
+        arena(),
+        Caller::Player(name("0xa11ce")),
+        Caller::Developer(long.clone(), long),
+        Caller::Operator(name("olga")),
+    ] {
         let id = SessionId([7; 16]);
         let claims = SessionClaims { id, caller, opened_by: KEY, issued_at: NOW, expires_at: Time(NOW.0 + 1) };
         let body = token::encode_claims(1, &claims);

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod acts;
 mod audit;
 mod memory;
+mod operators;
 mod owner;
 mod players;
 mod registration;

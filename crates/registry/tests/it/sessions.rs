@@ -25,11 +25,11 @@ fn the_secret_survives_a_restart_and_its_bytes_are_in_no_journal() {
 }
 
 #[test]
-fn a_server_and_an_owner_open_sessions_by_signature_and_each_message_once() {
+fn a_server_and_a_person_open_sessions_by_signature_and_each_message_once() {
     let mut world = World::with_server();
     for (role, subject, person, caller) in [
         ("server", "arena", SERVER, Caller::GameServer(name("arena"))),
-        ("owner", "olga", OWNER, Caller::Owner(name("olga"))),
+        ("operator", "olga", OWNER, Caller::Operator(name("olga"))),
     ] {
         let terms = terms(&world, role, subject, 1);
         let opening =
@@ -44,7 +44,7 @@ fn a_server_and_an_owner_open_sessions_by_signature_and_each_message_once() {
         decide_session(&world.registry, &terms, address(person), CHAIN, CHAIN, AUDIENCE, world.now).unwrap_err().code()
     };
     // Her signature for another deployment's chain is not one for this.
-    let elsewhere = terms(&world, "owner", "olga", 2);
+    let elsewhere = terms(&world, "operator", "olga", 2);
     let elsewhere = decide_session(
         &world.registry,
         &elsewhere,
@@ -55,9 +55,9 @@ fn a_server_and_an_owner_open_sessions_by_signature_and_each_message_once() {
         world.now,
     );
     assert_eq!(elsewhere.unwrap_err().code(), "wrong_chain");
-    assert_eq!(refused("owner", "olga", STRANGER), "unknown_key");
-    assert_eq!(refused("owner", "mallory", OWNER), "unknown_key");
-    assert_eq!(refused("owner", "arena", SERVER), "unknown_key");
+    assert_eq!(refused("operator", "olga", STRANGER), "unknown_key");
+    assert_eq!(refused("operator", "mallory", OWNER), "unknown_key");
+    assert_eq!(refused("operator", "arena", SERVER), "unknown_key");
     assert_eq!(refused("server", "olga", OWNER), "unknown_key");
     assert_eq!(refused("server", "other", SERVER), "wrong_server");
     assert_eq!(refused("player", "arena", SERVER), "malformed");

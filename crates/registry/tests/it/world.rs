@@ -4,15 +4,16 @@ use bankroll_ledger::{
     Action, Amount, AssetId, Fact, IdempotencyKey, Name, Namespace, Principal, References, Request, Scope, Time,
     Verdict,
 };
+use bankroll_operators::{AuthorName, OperatorRefusal, Proof, Right, SignedRequest};
 use bankroll_orders::{
     Address, ChainId,
-    typed_data::{self, B256, Registration, U256, WalletSignature},
+    typed_data::{self, ApiRequest, B256, Registration, U256, WalletSignature},
 };
 use bankroll_registry::{
-    AssetDraft, ChainDraft, ChangeOrigin, CustodyKeyDraft, KeyBounds, ProvenWallet, REGISTRY, RegistrationContext,
-    RegistrationDecision, RegistrationRefusal, RegistrationTerms, Registry, RegistryChange, RegistryDecision,
-    ServerKeyDraft, SessionKeys, SignInConfig, SignInMessage, SignInOrigin, SignInRefusal, SignatureCheck,
-    change_request, decide_link, decide_registration, issue_nonce, link_request_id,
+    ActDecision, ActRefusal, AssetDraft, ChainDraft, ChangeOrigin, CustodyKeyDraft, KeyBounds, ProvenWallet, REGISTRY,
+    RegistrationContext, RegistrationDecision, RegistrationRefusal, RegistrationTerms, Registry, RegistryChange,
+    RegistryDecision, ServerKeyDraft, SessionKeys, SignInConfig, SignInMessage, SignInOrigin, SignInRefusal,
+    SignatureCheck, change_request, decide_link, decide_registration, issue_nonce, link_request_id,
 };
 use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::postgres;
@@ -86,7 +87,8 @@ impl World {
         let keys = SessionKeys::load(&reader, AUDIENCE).unwrap();
         let mut world =
             Self { _folder: folder, ledger, registry: Registry::default(), keys, now, changes: 0, nonces: 0 };
-        world.make(|registry, now| registry.add_first_owner(name("olga"), address(OWNER), now));
+        let first = world.registry.add_first_owner(name("olga"), address(OWNER), now).unwrap();
+        world.commit(&first);
         let draft = ChainDraft { name: chain(), label: "Test".into() };
         world.make(|registry, now| registry.add_chain(&draft, now));
         let draft = AssetDraft { chain: chain(), token: None, decimals: 18, symbol: "SIM".into() };
@@ -142,6 +144,61 @@ impl World {
         self.commit(&changes);
     }
 
+    /// A request that this person has signed for a deployment.
+    pub fn signed_for(
+        audience: &str,
+        person: u8,
+        method: &str,
+        path: &str,
+        idempotency_key: &str,
+        expires: u64,
+    ) -> SignedRequest {
+        Self::signed(audience, person, (method, path, ""), idempotency_key, expires)
+    }
+
+    fn signed(
+        audience: &str,
+        person: u8,
+        (method, path, body): (&str, &str, &str),
+        idempotency_key: &str,
+        expires: u64,
+    ) -> SignedRequest {
+        let message = ApiRequest {
+            method: method.into(),
+            path: path.into(),
+            audience: audience.into(),
+            idempotencyKey: idempotency_key.into(),
+            bodyHash: B256::from_slice(&Keccak256::digest(body)),
+            expires,
+        };
+        let signature = WalletSignature::by(&key(person), &typed_data::digest(&message, CHAIN)).unwrap();
+        SignedRequest {
+            method: method.into(),
+            path: path.into(),
+            audience: audience.into(),
+            chain_id: CHAIN.0,
+            idempotency_key: idempotency_key.into(),
+            body: body.into(),
+            expires,
+            address: address(person),
+            signature: signature.to_string(),
+        }
+    }
+
+    /// A person sends a signed request; what the books decide and write.
+    pub fn act(&mut self, person: u8, method: &str, path: &str, body: &str) -> Result<ActDecision, ActRefusal> {
+        self.changes += 1;
+        let (expires, key) = (self.now.0 / 1_000_000 + 240, format!("k{}", self.changes));
+        let request = Self::signed(AUDIENCE, person, (method, path, body), &key, expires);
+        let author = self.registry.operators().person_with(address(person)).map(|found| found.name.clone());
+        let author = author.ok_or(OperatorRefusal::UnknownKey)?;
+        let act = request.act(&author, self.now, Some(Right::PauseServers), None)?;
+        let proof = Proof::Signed(Box::new(request));
+        let decided = self.registry.decide_act(AuthorName::Person(author), act, proof, self.now)?;
+        self.commit(&decided.changes);
+        Ok(decided)
+    }
+
     pub fn seconds_later(&mut self, seconds: u64) {
         self.now = Time(self.now.0 + seconds * 1_000_000);
     }
@@ -152,7 +209,7 @@ impl World {
         ChangeOrigin {
             principal: Principal::Admin(name("olga")),
             key: IdempotencyKey { namespace: Namespace::Registry, scope: Scope::House, text },
-            by: name("owner:olga"),
+            by: name("operator:olga"),
             request_hash: [7; 32],
             now: self.now,
         }

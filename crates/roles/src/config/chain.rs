@@ -82,6 +82,11 @@ impl Default for GameServerConfig {
 type Problem = (&'static str, String);
 
 impl ChainConfig {
+    /// Whether there is a chain.
+    pub(super) fn is_set(&self) -> bool {
+        !self.rpc.urls().is_empty()
+    }
+
     /// The settings of the flows, if there is a chain; or every problem that the values' forms do not show.
     pub(super) fn setup(
         &self,

@@ -1,6 +1,6 @@
 //! The file that `bankroll init` writes: every key with its default or its given value, commented.
 
-use super::{ApiConfig, BooksConfig, ChainConfig, GameServerConfig, NodeConfig, SetFlag};
+use super::{ApiConfig, BooksConfig, ChainConfig, GameServerConfig, NodeConfig, NotifyConfig, SetFlag};
 
 /// `bankroll.toml` with all defaults, except for the given values. They must have been loaded before, which checks them.
 pub fn commented(given: &[SetFlag]) -> String {
@@ -31,6 +31,8 @@ fn commented_defaults() -> String {
     let ApiConfig { listen: api_listen, metrics, audience, domain, .. } = ApiConfig::default();
     let ApiConfig { behind_proxy, body_max, requests_per_s, sign_ins_per_s, connections_max, .. } =
         ApiConfig::default();
+    let NotifyConfig { allow_private_targets, poll_ms: notify_poll_ms, in_flight_max: deliveries_max, keep_days } =
+        NotifyConfig::default();
     let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
         ChainConfig::default();
     let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
@@ -80,8 +82,8 @@ scrub_pause_s = {scrub_pause_s}
 # The name is the one in this node's certificate.
 name = "{name}"
 
-# "all", or some of books,api,indexer,payouts. Several nodes may have "books": one holds the ledger, the others stand by.
-# Reserved, and without work today: notify,reconciler,drainer.
+# "all", or some of books,api,indexer,payouts,notify. Several nodes may have "books": one holds the ledger, the others
+# stand by. Reserved, and without work today: reconciler,drainer.
 roles = "{roles}"
 
 # Where a node with the role "books" listens for other nodes; and the address at which they reach it, if it is
@@ -130,6 +132,17 @@ body_max = {body_max}
 requests_per_s = {requests_per_s}
 sign_ins_per_s = {sign_ins_per_s}
 connections_max = {connections_max}
+
+[notify]
+# True lets webhooks reach this machine and its network, by http and at every port: for development only, and refused
+# with a real chain.
+allow_private_targets = {allow_private_targets}
+
+# How often to check for new events; requests to webhooks in flight at most; and for how long the log of deliveries keeps
+# what was delivered. Nodes with the role "notify".
+poll_ms = {notify_poll_ms}
+in_flight_max = {deliveries_max}
+keep_days = {keep_days}
 
 [chain]
 # The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is

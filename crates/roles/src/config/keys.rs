@@ -6,7 +6,7 @@ use bankroll_ledger::Amount;
 use bankroll_terminal::in_range;
 use figment::value::{Num, Value};
 
-use super::{DATABASE_KEY, RPC_KEY, node::ROLES_KEY, problems::suggestion};
+use super::{DATABASE_KEY, RPC_KEY, node::ROLES_KEY, notify::PRIVATE_KEY, problems::suggestion};
 
 /// What a value must look like.
 enum ValueForm {
@@ -22,7 +22,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 46] = [
+const FORMS: [(&str, ValueForm); 50] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -51,6 +51,10 @@ const FORMS: [(&str, ValueForm); 46] = [
     ("api.requests_per_s", ValueForm::Whole(1..=1_000_000)),
     ("api.sign_ins_per_s", ValueForm::Whole(1..=1_000_000)),
     ("api.connections_max", ValueForm::Whole(16..=65_536)),
+    (PRIVATE_KEY, ValueForm::Flag),
+    ("notify.poll_ms", ValueForm::Whole(10..=60_000)),
+    ("notify.in_flight_max", ValueForm::Whole(1..=4_096)),
+    ("notify.keep_days", ValueForm::Whole(1..=3_650)),
     (RPC_KEY, ValueForm::Text),
     ("chain.id", ValueForm::Whole(1..=4_294_967_295)),
     ("chain.genesis", ValueForm::Text),
@@ -82,7 +86,7 @@ pub const KEYS: [&str; FORMS.len()] = {
     keys
 };
 
-pub(super) const SECTIONS: [&str; 5] = ["books", "node", "api", "chain", "server"];
+pub(super) const SECTIONS: [&str; 6] = ["books", "node", "api", "notify", "chain", "server"];
 
 /// What is wrong with the form of a key's value.
 pub(super) fn problem(key: &str, value: &Value) -> Option<String> {

@@ -7,6 +7,7 @@ use std::{
     str::FromStr,
 };
 
+use bankroll_orders::ChainId;
 use bankroll_store::{HEAD_FILE, LedgerOptions, Location};
 use bankroll_terminal::{NotFound, UsageError, plain};
 use figment::{
@@ -23,8 +24,8 @@ use super::{
     problems::{self, ConfigError},
 };
 use crate::{
-    SCRUB_FILE,
-    flows::{FlowSetup, without_keys},
+    HEAD_KEY_FILE, SCRUB_FILE,
+    flows::{FlowSetup, HeadSettings, NotifySetup, without_keys},
 };
 
 const FOLDER_KEY: &str = "books.folder";
@@ -96,6 +97,12 @@ impl LoadedConfig {
         self.own_file(SCRUB_FILE)
     }
 
+    /// How this node publishes heads of the journal.
+    pub fn head_settings(&self) -> HeadSettings {
+        let (key_file, audience) = (self.own_file(HEAD_KEY_FILE), self.config.api.audience.clone());
+        HeadSettings { key_file, audience, chain: ChainId(self.config.chain.id) }
+    }
+
     /// A file of this node: with the books in their folder, or in its own folder if they are in a database.
     fn own_file(&self, name: &str) -> PathBuf {
         match self.books() {
@@ -123,6 +130,11 @@ impl LoadedConfig {
         let Config { chain, server, node, .. } = &self.config;
         // Problems were reported when it was loaded.
         chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
+    }
+
+    /// The settings of deliveries to webhooks.
+    pub fn notify(&self) -> NotifySetup {
+        self.config.notify.setup(&self.config.node)
     }
 
     /// The value of a key as it is written in TOML, and where it comes from.

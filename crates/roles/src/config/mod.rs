@@ -11,6 +11,7 @@ mod file;
 mod keys;
 mod layers;
 mod node;
+mod notify;
 mod problems;
 mod units;
 
@@ -28,6 +29,7 @@ pub use file::commented;
 pub use keys::KEYS;
 pub use layers::{LoadedConfig, SetFlag};
 pub use node::NodeConfig;
+pub use notify::NotifyConfig;
 pub use problems::ConfigError;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,7 @@ pub struct Config {
     pub books: BooksConfig,
     pub node: NodeConfig,
     pub api: ApiConfig,
+    pub notify: NotifyConfig,
     pub chain: ChainConfig,
     pub server: GameServerConfig,
 }

@@ -47,6 +47,7 @@ pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
     let mut wrong: Vec<_> = config.books.problems().into_iter().collect();
     wrong.extend(config.node.problems(config.books.database.url().is_some()));
     wrong.extend(config.api.problems());
+    wrong.extend(config.notify.problems(&config.chain));
     wrong.extend(config.chain.setup(&config.server, Path::new(""), "").err().unwrap_or_default());
     if wrong.is_empty() {
         return Ok(config);

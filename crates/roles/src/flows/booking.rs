@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Context;
 use bankroll_deposits::{CreditError, PlayerStanding, Servers, crediting};
 use bankroll_ledger::{Name, Principal, Time};
-use bankroll_registry::{RegistryError, player_exclusion};
-use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows, columns::BadRow};
+use bankroll_registry::player_exclusion;
+use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows};
 use bankroll_withdrawals::settlement;
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     log::NodeLog,
-    registry::{ChainView, seed_registry},
+    registry::{ChainView, read_error, seed_registry},
 };
 
 /// At most this many deposits are booked, or rows of the inbox settled, in one round.
@@ -59,11 +59,9 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
 
 /// Whether a player has excluded themselves, as the registry says now.
 fn standing_of(reader: &Reader, player: &Name, now: Time) -> Result<PlayerStanding, CreditError> {
-    let found = player_exclusion(reader, player, now).map_err(|error| match error {
-        RegistryError::Store(error) => CreditError::from(error),
-        RegistryError::Row { bad, .. } => bad.into(),
-        // The audit log is not read here.
-        RegistryError::Log(_) | RegistryError::LogCutShort { .. } => BadRow { column: "entry" }.into(),
+    let found = player_exclusion(reader, player, now).map_err(|error| match read_error(error) {
+        Ok(store) => CreditError::from(store),
+        Err(bad) => bad.into(),
     })?;
     Ok(found.map_or_else(PlayerStanding::default, |(is_excluded, fact)| PlayerStanding {
         is_excluded,

@@ -7,7 +7,9 @@
 //! | `indexer` | `indexer` | follows the chain |
 //! | `deposit_log` | | what the log says about a deposit |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
+//! | `heads` | `books` | publishes signed heads of the journal |
 //! | `payouts` | `payouts` | has intents signed, sends them and watches them |
+//! | `notify` | `notify` | delivers events to webhooks; `books` disables endpoints that were given up |
 //! | `probe` | | asks once whether chain, indexer and signer work |
 //! | `threads` | | the threads of a process |
 //! | `pace` | | the pace of a loop, and which failures are logged |
@@ -19,15 +21,20 @@
 
 mod booking;
 mod deposit_log;
+mod heads;
 mod indexer;
-mod pace;
+mod notify;
+pub(crate) mod pace;
 mod payouts;
 mod probe;
 mod rpc;
 mod setup;
 mod threads;
 
+use bankroll_alerts::{ALERTS, ALERTS_GRANTS};
 use bankroll_deposits::{DEPOSITS, DEPOSITS_GRANTS};
+use bankroll_heads::{HEADS, HEADS_GRANTS};
+use bankroll_notify::{NOTIFY, NOTIFY_GRANTS};
 use bankroll_registry::{REGISTRY, REGISTRY_GRANTS};
 use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
 use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
@@ -35,6 +42,8 @@ use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
 pub use bankroll_store::RowsLocation;
 pub use booking::prepare_books;
+pub use heads::HeadSettings;
+pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ProbeResult, ProbeTrouble};
 pub use rpc::RpcUrls;
@@ -45,12 +54,23 @@ pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, DEPOSITS, SPAWNS, WITHDRAWALS]
+    vec![REGISTRY, HEADS, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY, ALERTS]
 }
 
 /// What each role may do with each table on Postgres.
 pub fn grants() -> Vec<TableGrants> {
-    [BOOKS_GRANTS, INBOX_GRANTS, REGISTRY_GRANTS, DEPOSITS_GRANTS, SPAWNS_GRANTS, WITHDRAWALS_GRANTS].concat()
+    [
+        BOOKS_GRANTS,
+        INBOX_GRANTS,
+        REGISTRY_GRANTS,
+        HEADS_GRANTS,
+        DEPOSITS_GRANTS,
+        SPAWNS_GRANTS,
+        WITHDRAWALS_GRANTS,
+        NOTIFY_GRANTS,
+        ALERTS_GRANTS,
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use bankroll_chains_evm::RpcNode;
 use bankroll_ledger::Name;
+use bankroll_registry::frozen_owner;
 use bankroll_signer_client::SignerClient;
-use bankroll_store::{Clock, Rows};
-use bankroll_withdrawals::{PayoutConfig, PayoutOutcome, StepResult, WaitReason, payouts};
+use bankroll_store::{Clock, Reader, Rows};
+use bankroll_withdrawals::{PayoutConfig, PayoutError, PayoutOutcome, StepResult, WaitReason, payouts};
 
 use super::{
     FlowSetup, ProbeTrouble, RowsLocation, StopFlag,
     pace::{LoopRound, rounds},
 };
-use crate::{log::NodeLog, registry::ChainView};
+use crate::{
+    log::NodeLog,
+    registry::{ChainView, read_error},
+};
 
 /// Pays until a stop is requested.
 pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
@@ -23,6 +27,15 @@ pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFla
     let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
     let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
     rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
+}
+
+/// Whether an operator has frozen a player, as the registry says now.
+fn is_frozen(reader: &Reader, player: &Name) -> Result<bool, PayoutError> {
+    let found = frozen_owner(reader, player).map_err(|error| match read_error(error) {
+        Ok(store) => PayoutError::from(store),
+        Err(bad) => bad.into(),
+    })?;
+    Ok(found.is_some())
 }
 
 struct PayoutLoop<'a> {
@@ -67,13 +80,14 @@ impl PayoutLoop<'_> {
         let mut results = Vec::new();
         for wallet in &open.wallets {
             let now = self.clock.now();
-            results.extend(payouts::step(wallet, &open.paused, now, node, &mut self.signer, &open.rows)?);
+            results.extend(payouts::step(wallet, &open.paused, &is_frozen, now, node, &mut self.signer, &open.rows)?);
         }
         self.open = Some(open);
         let (mut went_on, mut stuck, mut put_off, mut signed) = (false, None, false, false);
         for (job, result) in &results {
             match result {
-                StepResult::Waits(WaitReason::Time | WaitReason::OthersFirst) => {}
+                // A freeze is what an operator wants, and blocks no other payout.
+                StepResult::Waits(WaitReason::Time | WaitReason::OthersFirst | WaitReason::Frozen) => {}
                 StepResult::Waits(WaitReason::PutOff) => put_off = true,
                 StepResult::Waits(reason) => stuck = stuck.or_else(|| Some(reason.clone())),
                 result => {

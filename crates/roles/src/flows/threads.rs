@@ -4,7 +4,7 @@ use std::thread::{self, JoinHandle};
 
 use bankroll_store::Ledger;
 
-use super::{FlowSetup, RowsLocation, StopFlag, booking, indexer, payouts};
+use super::{FlowSetup, HeadSettings, NotifySetup, RowsLocation, StopFlag, booking, heads, indexer, notify, payouts};
 use crate::log::NodeLog;
 
 #[derive(Debug, Default)]
@@ -35,6 +35,24 @@ impl FlowThreads {
     pub fn pay(&mut self, setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog) {
         let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
         self.spawn(move |stop| payouts::pay(&setup, &rows, &log, stop));
+    }
+
+    /// Starts publishing heads of a ledger that this process holds.
+    pub fn publish_heads(&mut self, settings: &HeadSettings, ledger: &Ledger, log: &NodeLog) {
+        let (settings, ledger, log) = (settings.clone(), ledger.clone(), log.clone());
+        self.spawn(move |stop| heads::publish(&settings, &ledger, &log, stop));
+    }
+
+    /// Starts delivering events to webhooks.
+    pub fn deliver(&mut self, setup: &NotifySetup, rows: &RowsLocation, log: &NodeLog) {
+        let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
+        self.spawn(move |stop| notify::deliver(&setup, &rows, &log, stop));
+    }
+
+    /// Starts disabling webhooks that were given up, in a ledger that this process holds.
+    pub fn announce(&mut self, ledger: &Ledger, log: &NodeLog) {
+        let (ledger, log) = (ledger.clone(), log.clone());
+        self.spawn(move |stop| notify::announce(&ledger, &log, stop));
     }
 
     fn spawn(&mut self, run: impl FnOnce(&StopFlag) + Send + 'static) {

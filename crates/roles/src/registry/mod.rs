@@ -8,10 +8,12 @@
 
 mod chain_view;
 mod first_owner;
+mod read_error;
 mod seed;
 
 pub use chain_view::{ChainView, PayoutWallet};
 pub use first_owner::record_owner;
+pub(crate) use read_error::read_error;
 pub use seed::seed_registry;
 
 #[cfg(test)]

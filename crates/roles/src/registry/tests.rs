@@ -245,7 +245,7 @@ fn a_wallet_is_a_players_once_it_is_proven_and_on_the_chain_of_its_proof() {
 fn a_deployment_has_one_first_owner() {
     let world = World::new();
     record_owner(&world.ledger, ALICE).unwrap();
-    assert_eq!(world.registry().owner(ALICE), Some(&name("owner")));
+    assert_eq!(world.registry().operators().person_with(ALICE).unwrap().name, name("owner"));
     assert!(record_owner(&world.ledger, SECOND).is_err());
-    assert_eq!(world.registry().owner(SECOND), None);
+    assert!(world.registry().operators().person_with(SECOND).is_none());
 }

@@ -125,6 +125,12 @@ impl FundsClient {
         Self { chain, ..self }
     }
 
+    /// Whether this process holds the books itself: then no node can, until [`FundsClient::close`].
+    #[must_use]
+    pub fn has_books(&self) -> bool {
+        matches!(self.way, FundsWay::Here { .. })
+    }
+
     /// A new idempotency key.
     ///
     /// # Errors

@@ -29,6 +29,7 @@ use bankroll_store::{Clock, Ledger, Location, Reader};
 
 use super::contract_checks::ContractChecks;
 use crate::{
+    alerts::AlertCounts,
     config::{ApiConfig, LoadedConfig},
     flows::FlowSetup,
     log::NodeLog,
@@ -54,6 +55,10 @@ impl FundsApi {
         let mut settings = settings(&loaded.config.api, loaded.config.chain.id, chain);
         let location = loaded.books();
         settings.newest_block = Arc::new(move |chain| newest_block(&location, chain).unwrap_or(0));
+        let policy = loaded.config.notify.target_policy();
+        // Its form; each delivery checks the addresses that its name has then.
+        settings.check_webhook_url =
+            Arc::new(move |url| policy.check_url(url).map(drop).map_err(|refusal| refusal.to_string()));
         let funds = Funds::new(settings, Clock::machine());
         Self { router: bankroll_api::router(funds.clone()), funds, front: Mutex::default() }
     }
@@ -70,7 +75,7 @@ impl FundsApi {
     }
 
     /// Starts the front of a process that has router and books, unless it runs already.
-    pub fn open_front(&self, loaded: &LoadedConfig, log: &NodeLog) -> anyhow::Result<()> {
+    pub fn open_front(&self, loaded: &LoadedConfig, counts: &AlertCounts, log: &NodeLog) -> anyhow::Result<()> {
         let mut front = self.front.lock().unwrap_or_else(PoisonError::into_inner);
         if front.is_some() {
             return Ok(());
@@ -80,7 +85,8 @@ impl FundsApi {
             let problem = (!funds.is_held()).then(|| "this node does not hold the books".to_owned());
             vec![ReadyCheck { name: "books", problem }]
         };
-        *front = Some(start(loaded, FrontBackend::Here(self.router.clone()), Arc::new(books), log)?);
+        let backend = FrontBackend::Here(self.router.clone());
+        *front = Some(start(loaded, backend, Arc::new(books), counts.clone(), log)?);
         Ok(())
     }
 
@@ -98,6 +104,7 @@ pub fn relaying_front(
     loaded: &LoadedConfig,
     forwarder: Arc<Forwarder>,
     reachable: Arc<AtomicBool>,
+    counts: AlertCounts,
     log: &NodeLog,
 ) -> anyhow::Result<FrontHandle> {
     let books = move || {
@@ -109,13 +116,14 @@ pub fn relaying_front(
         let call = forwarder.relay(request, RELAY_WITHIN);
         Box::pin(async move { call?.await }) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };
-    start(loaded, FrontBackend::Relay(Arc::new(relay)), Arc::new(books), log)
+    start(loaded, FrontBackend::Relay(Arc::new(relay)), Arc::new(books), counts, log)
 }
 
 fn start(
     loaded: &LoadedConfig,
     backend: FrontBackend,
     checks: Arc<dyn Fn() -> Vec<ReadyCheck> + Send + Sync>,
+    counts: AlertCounts,
     log: &NodeLog,
 ) -> anyhow::Result<FrontHandle> {
     let api = &loaded.config.api;
@@ -128,10 +136,13 @@ fn start(
         behind_proxy: api.behind_proxy,
         cors_origins: api.origins(),
         connections_max: api.connections_max,
+        // A stream keeps its connection: half of them are left for requests.
+        streams_max: api.connections_max / 2,
         body_max: api.body_max,
         rate_per_address: Some(rate(api.requests_per_s, BURST_SECONDS)),
         rate_public: Some(rate(api.sign_ins_per_s, PUBLIC_BURST_SECONDS)),
         checks,
+        gauges: Arc::new(move || counts.gauges()),
         log: Arc::new(move |line| write_access(&access, line)),
         ..FrontConfig::new(resolve(&api.listen, "api.listen")?)
     };

@@ -24,8 +24,9 @@ use super::{
     scrubber::{self, ScrubSettings, Scrubber},
 };
 use crate::{
+    alerts::{AlertSettings, AlertThread},
     config::LoadedConfig,
-    flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag, prepare_books},
+    flows::{FlowSetup, FlowThreads, HeadSettings, NotifySetup, RowsLocation, StopFlag, prepare_books},
     log::{NodeLog, on_one_line},
 };
 
@@ -42,9 +43,14 @@ pub struct LeaseKeeper<'a> {
     pub stop: &'a StopFlag,
     /// What runs while the ledger is held, if there is a chain.
     pub flows: Option<HolderFlows>,
+    /// How heads of the journal are published while the ledger is held.
+    pub heads: HeadSettings,
+    /// Deliveries to webhooks, if this process makes them; the holder disables endpoints that were given up in any case.
+    pub deliveries: Option<NotifySetup>,
     /// The socket for commands while the ledger is held; only for books in a folder.
     pub commands: Option<PathBuf>,
     pub scrub: ScrubSettings,
+    pub alerts: AlertSettings,
     /// Served while the ledger is held.
     pub api: &'a FundsApi,
     /// The configuration of the front in this process, if it has one.
@@ -181,14 +187,20 @@ impl LeaseKeeper<'_> {
         }
         self.log.write("took", &sentence, &[("epoch", epoch.into()), ("records", records.into())]);
         // Not before: a node that cannot open its books must say so, and not that an address is taken.
-        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, self.log)) {
+        if let Some(Err(error)) = self.front.map(|loaded| self.api.open_front(loaded, &self.alerts.counts, self.log)) {
             self.handler.release();
             ledger.clone().close();
             return Err(error);
         }
-        let flows = self.flows.as_ref().map(|flows| flows.start(ledger, self.log));
+        let mut flows = self.flows.as_ref().map_or_else(FlowThreads::default, |flows| flows.start(ledger, self.log));
+        flows.publish_heads(&self.heads, ledger, self.log);
+        flows.announce(ledger, self.log);
+        if let Some(setup) = &self.deliveries {
+            flows.deliver(setup, &RowsLocation::Writer(ledger.clone()), self.log);
+        }
         let commands = self.answer_commands();
         let scrubber = Scrubber::start(&self.scrub, ledger, self.log);
+        let alerts = AlertThread::start(&self.alerts, ledger, self.log);
         while !self.stop.is_requested() && ledger.stopped_by().is_none() {
             ledger.check_files();
             thread::sleep(CHECK_EVERY);
@@ -199,7 +211,8 @@ impl LeaseKeeper<'_> {
         self.handler.release();
         self.api.release();
         scrubber.stop();
-        flows.into_iter().for_each(FlowThreads::stop);
+        alerts.stop();
+        flows.stop();
         // Lets the writer finish what it has; the lease is free when this returns.
         ledger.clone().close();
         match ledger.stopped_by() {

@@ -12,6 +12,8 @@
 //! database a node without the role `books` watches who holds the ledger, so that it knows where to forward; a node with
 //! that role stands by until the lease is free.
 //!
+//! The role `notify` delivers events to webhooks, with a chain and without.
+//!
 //! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
 //! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
 //! retried.
@@ -38,6 +40,7 @@ use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
 use crate::{
+    alerts::{AlertCounts, AlertSettings},
     config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::NodeLog,
@@ -54,6 +57,8 @@ struct ServeNode {
     stop: StopFlag,
     /// The chain, if one is configured.
     chain: Option<FlowSetup>,
+    /// Open alerts, while this node holds the books.
+    counts: AlertCounts,
 }
 
 /// The socket that commands use while a node holds the books of a folder, in that folder.
@@ -73,7 +78,7 @@ pub fn run_with_chain(
     stop: StopFlag,
 ) -> anyhow::Result<()> {
     let location = loaded.books();
-    let node = ServeNode { loaded, location, log, stop, chain };
+    let node = ServeNode { loaded, location, log, stop, chain, counts: AlertCounts::default() };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
@@ -151,13 +156,27 @@ impl ServeNode {
             pause: Duration::from_secs(books.scrub_pause_s),
             file: self.loaded.scrub_file(),
         };
+        let alerts = AlertSettings {
+            node: self.loaded.config.node.name.clone(),
+            folder: match &self.location {
+                Location::Folder(folder) => Some(folder.clone()),
+                Location::Postgres(_) => None,
+            },
+            certificates: self.loaded.certificates(),
+            scrub_file: self.loaded.scrub_file(),
+            chain: self.chain.as_ref().map(|setup| setup.chain().clone()),
+            counts: self.counts.clone(),
+        };
         LeaseKeeper {
             handler,
             log: &self.log,
             stop: &self.stop,
             flows,
+            heads: self.loaded.head_settings(),
+            deliveries: alone.then(|| self.loaded.notify()),
             commands: None,
             scrub,
+            alerts,
             api,
             front: alone.then_some(&self.loaded),
         }
@@ -175,6 +194,9 @@ impl ServeNode {
                 running.pay(setup, &rows, &self.log);
             }
         }
+        if roles.has(NodeRole::Notify) {
+            running.deliver(&self.loaded.notify(), &rows, &self.log);
+        }
         // The role `books` notes heads itself, in the same file; and a role without a flow cannot read the journal.
         let reads = [NodeRole::Indexer, NodeRole::Payouts, NodeRole::Reconciler].iter().any(|role| roles.has(*role));
         let heads = || HeadWatch::new(url.clone(), self.loaded.head_file());
@@ -182,7 +204,8 @@ impl ServeNode {
         let forwarder = Arc::new(forward::to_holder(identity, url)?);
         let reachable = Arc::new(AtomicBool::new(false));
         let front = roles.has(NodeRole::Api).then(|| {
-            funds_api::relaying_front(&self.loaded, Arc::clone(&forwarder), Arc::clone(&reachable), &self.log)
+            let (forwarder, reachable) = (Arc::clone(&forwarder), Arc::clone(&reachable));
+            funds_api::relaying_front(&self.loaded, forwarder, reachable, self.counts.clone(), &self.log)
         });
         let front = front.transpose()?;
         let watched = forward::watch(&forwarder, &reachable, heads, &self.log, &self.stop);

@@ -239,7 +239,9 @@ fn log_unsound(log: &NodeLog, what: &str) {
 
 /// A node that cannot write the file goes on: `doctor` then shows an older pass.
 fn write_record(record: &ScrubRecord, file: &Path, log: &NodeLog) {
-    if let Err(error) = record.write(file) {
+    // A file that cannot be read has no finding to keep; the record before it said what was wrong with it.
+    let before = ScrubRecord::read(file).ok().flatten();
+    if let Err(error) = record.clone().after(before.as_ref()).write(file) {
         log.write("scrub_failed", &format!("cannot write {}: {error}", file.display()), &[]);
     }
 }
@@ -256,6 +258,8 @@ fn record_of(report: &ScrubReport, began: Time, ended: Time) -> ScrubRecord {
         repaired: Vec::new(),
         unconfirmed: report.unconfirmed.clone(),
         unsound: None,
+        last_finding: None,
+        last_repair: None,
     }
 }
 

@@ -69,6 +69,12 @@ const fn read_by_flows(books: RoleGrant) -> [RoleGrant; 4] {
     [books, role("indexer", &[Read]), role("payouts", &[Read]), role("reconciler", &[Read])]
 }
 
+/// Who delivers events reads the times of their batches, too.
+const fn read_by_flows_and_notify(books: RoleGrant) -> [RoleGrant; 5] {
+    let [books, indexer, payouts, reconciler] = read_by_flows(books);
+    [books, indexer, payouts, reconciler, role("notify", &[Read])]
+}
+
 const fn read_by_all(books: RoleGrant) -> [RoleGrant; 7] {
     let ([books, indexer, payouts, reconciler], [api, notify, drainer]) = (read_by_flows(books), FINDS_HOLDER);
     [books, indexer, payouts, reconciler, api, notify, drainer]
@@ -79,7 +85,7 @@ pub const BOOKS_GRANTS: &[TableGrants] = &[
     grants("migrations", &read_by_all(role("books", &[Read]))),
     grants("books.ledger_head", &read_by_all(role("books", &[Read, Update(LEDGER_HEAD)]))),
     grants("books.journal", &read_by_flows(role("books", &[Read, Insert]))),
-    grants("books.batches", &read_by_flows(role("books", &[Read, Insert]))),
+    grants("books.batches", &read_by_flows_and_notify(role("books", &[Read, Insert]))),
     grants("books.assets", &read_by_flows(role("books", &[Read, Insert, Delete]))),
     grants("books.accounts", &read_by_flows(role("books", &[Read, Insert, Update(&["debt", "checksum"]), Delete]))),
     grants(
@@ -96,8 +102,23 @@ pub const BOOKS_GRANTS: &[TableGrants] = &[
     grants("books.term_chunks", &[role("books", &[Read, Insert, Delete, Truncate]), role("payouts", &[Read])]),
 ];
 
-const LEDGER_HEAD: &[&str] =
-    &["epoch", "batch", "seq", "at", "hash", "holder", "address", "moves", "lease_until", "last_account", "last_asset"];
+const LEDGER_HEAD: &[&str] = &[
+    "epoch",
+    "batch",
+    "seq",
+    "at",
+    "hash",
+    "holder",
+    "address",
+    "moves",
+    "lease_until",
+    "last_account",
+    "last_asset",
+    // Without these the writer of a login that has no other rights could not note why it stopped.
+    "finding",
+    "last_finding",
+    "last_finding_epoch",
+];
 const HOLDS: &[&str] = &["remaining", "state", "checksum"];
 
 /// The inboxes of `books`. Who hands a row over does not decide what became of it.

@@ -24,7 +24,7 @@ use bankroll_ledger::{
     merkle::{self, Hash},
 };
 
-use crate::{DamageRemedy, Location, Migrations, MovedBooks, StoreError, StoredEvent};
+use crate::{DamageRemedy, EventPosition, Location, Migrations, MovedBooks, StoreError, StoredEvent};
 pub(crate) use derived::{DERIVED_TABLES, DerivedTables, JOURNAL_TABLES, events_of};
 use runs::RunMeta;
 pub use schema::SchemaReport;
@@ -247,6 +247,12 @@ pub(crate) trait Source: Send {
     /// The next reversed transfers in the order of the journal, each with its reversal.
     fn reversals_after(&self, after: Seq, most: usize) -> Result<Vec<(Seq, Seq)>, StoreError>;
     fn events_after(&self, seq: Seq, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
+    /// The next events after a position, in order.
+    fn events_after_position(&self, after: EventPosition, most: usize) -> Result<Vec<StoredEvent>, StoreError>;
+    /// The position of the newest event; the default if there is none.
+    fn newest_event(&self) -> Result<EventPosition, StoreError>;
+    /// How many events about a resource there are up to a position.
+    fn events_about(&self, resource: &str, until: EventPosition) -> Result<u64, StoreError>;
     /// The runs of the key index in the order of the journal, with their summaries. Whatever is wrong with its tables,
     /// pages included, is [`StoreError::KeyIndexDamaged`].
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError>;
@@ -263,6 +269,12 @@ pub(crate) trait Source: Send {
     }
     /// The finding for which a database refuses writers; a folder has none.
     fn finding(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    /// The last finding, whether or not a rebuild has lifted it, and the epoch of the holder that made it; a folder has
+    /// none.
+    fn last_finding(&self) -> Result<Option<(u64, String)>, StoreError> {
         Ok(None)
     }
     /// Compares the schema with what the migrations made.

@@ -12,7 +12,7 @@ use bankroll_ledger::{
 };
 
 use super::{checksum, runs::RunMeta};
-use crate::{StoreError, StoredEvent};
+use crate::{EventPosition, StoreError, StoredEvent};
 
 /// A row as an engine reads it, its columns counted from 0.
 pub(super) trait StoredRow {
@@ -171,6 +171,11 @@ pub(super) fn event(row: &impl StoredRow) -> Result<StoredEvent, StoreError> {
     matches(row, 5, checksum::event(seq, place, kind, resource, body), "outbox", format_args!("{seq}/{place}"))?;
     let [kind, resource, body] = [kind, resource, body].map(str::to_owned);
     Ok(StoredEvent { seq, place, kind, resource, body })
+}
+
+/// `seq, place` of an event.
+pub(super) fn position(row: &impl StoredRow) -> Result<EventPosition, BadColumn> {
+    Ok(EventPosition { seq: seq(row, 0)?, place: number(row, 1)? })
 }
 
 /// `seq, record, checksum`.

@@ -17,7 +17,7 @@ mod scrub;
 pub use audit::{Audit, AuditProgress, AuditReport};
 pub use reader::{AccountFilter, Reader, StoredEvent};
 pub use reading::{
-    BalanceAt, Cursor, Direction, IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX, Page, SearchQuery,
-    SearchSubject, StatementChange, StatementLine, StatementQuery, Timeline,
+    BalanceAt, Cursor, Direction, EventEntry, EventPosition, IndexReport, IndexState, JournalEntry, KeyQuery, PAGE_MAX,
+    Page, SearchQuery, SearchSubject, StatementChange, StatementLine, StatementQuery, Timeline,
 };
 pub use scrub::{Scrub, ScrubReport, ScrubStep};

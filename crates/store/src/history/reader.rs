@@ -276,6 +276,15 @@ impl Reader {
         self.located(self.source.finding())
     }
 
+    /// The last finding in a database, whether or not a rebuild has lifted it, and the epoch of the holder that made it.
+    /// Of a folder, the node's own file has it.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn last_finding(&self) -> Result<Option<(u64, String)>, StoreError> {
+        self.located(self.source.last_finding())
+    }
+
     /// Checks the structure of every page of the file, as far as it comes in this time; returns `false` if it did not
     /// reach the end. Without a limit it also compares every index with its table. A database server checks its pages
     /// itself.

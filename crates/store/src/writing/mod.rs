@@ -51,7 +51,10 @@ pub use clock::Clock;
 #[cfg(feature = "faults")]
 pub use fault::{FaultKind, FaultPoint};
 pub use head_watch::HeadWatch;
-pub use inbox::{InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RowMeaning};
+pub use inbox::{
+    InboxConsumer, InboxError, InboxRound, InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RefusedInboxRow,
+    RowMeaning,
+};
 pub use ledger::{BOOKS_FILE, Durability, LOCK_FILE, Ledger, LedgerOptions, STATEMENTS_FILE, SubmitError};
 pub use newest_head::{HEAD_FILE, NotedHead, NotedIn};
 pub use queue::PendingAnswer;

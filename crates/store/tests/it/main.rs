@@ -8,6 +8,7 @@ mod books_move;
 mod checksums;
 mod creating;
 mod edited;
+mod events;
 mod facts;
 mod faults;
 mod files;

@@ -114,6 +114,7 @@ fn a_damaged_page_of_what_follows_from_the_journal_is_named_and_rebuilt() {
         ("holds_open", "holds"),
         ("reversals", "reversals"),
         ("outbox", "outbox"),
+        ("outbox_resource", "outbox"),
         ("key_runs", "key_runs"),
         ("key_chunks", "key_chunks"),
         ("sqlite_sequence", "sqlite_sequence"),

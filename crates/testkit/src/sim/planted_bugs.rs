@@ -104,7 +104,8 @@ impl World {
         })?;
         Some(SettlementInput {
             intent: bankroll_orders::IntentId(id.parse().ok()?),
-            scope: bankroll_ledger::Scope::Server(intent.server.parse().ok()?),
+            server: intent.server.parse().ok()?,
+            wallet: intent.player.parse().ok()?,
             hold: HoldId(hold.0),
             amount,
             fee_cap: None,

@@ -148,8 +148,15 @@ impl World {
 
     pub fn pay_out_with(&mut self, node: usize, now: u64) -> Result<(), BrokenPromise> {
         let rows = self.books.rows();
-        let stepped =
-            payouts::step(&self.paying, &BTreeSet::new(), Time(now), &self.payout_nodes[node], &mut self.client, rows);
+        let stepped = payouts::step(
+            &self.paying,
+            &BTreeSet::new(),
+            &payouts::no_freezes,
+            Time(now),
+            &self.payout_nodes[node],
+            &mut self.client,
+            rows,
+        );
         match stepped {
             Ok(jobs) => {
                 let line: Vec<String> = jobs.iter().map(|(job, happened)| job_line(job, happened)).collect();

@@ -7,7 +7,7 @@ use bankroll_store::{
     columns::{BadRow, amount_of, maybe, parsed, text, text_of},
 };
 
-use crate::{GasPayer, PayoutTerms, ViewError};
+use crate::{GasPayer, KeptBecause, PayoutTerms, ViewError};
 
 /// A player's value that left the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct ExitView {
     pub amount: Amount,
     /// The payout that was asked for; `None` if it was to be kept.
     pub payout: Option<PayoutTerms>,
+    /// Why it is kept, although a payout was asked for.
+    pub kept_because: Option<KeptBecause>,
     /// The intent that pays it; `None` if the player keeps it in the books.
     pub intent: Option<IntentId>,
     /// The spawn that it ended.
@@ -33,7 +35,8 @@ pub struct ExitView {
 /// # Errors
 /// If the books cannot be read, or the row is not as this program writes it.
 pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<ExitView>, ViewError> {
-    let sql = "SELECT wallet, account, amount, payout, to_address, fee_cap, intent, spawn FROM exits WHERE server = $1 AND exit_id = $2";
+    let sql = "SELECT wallet, account, amount, payout, to_address, fee_cap, kept_because, intent, spawn FROM exits
+      WHERE server = $1 AND exit_id = $2";
     let Some(row) = reader.rows(sql, vec![text(server.as_str()), text(exit_id.as_str())])?.pop() else {
         return Ok(None);
     };
@@ -45,6 +48,9 @@ pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<
         ("auto", Some(to), Some(cap)) => Some(PayoutTerms { to, gas: GasPayer::Player(cap) }),
         _ => return Err(BadRow { column: "payout" }.into()),
     };
+    let because = maybe(&row, "kept_because", text_of)?;
+    let kept_because =
+        because.map(|word| KeptBecause::of_word(word).ok_or(BadRow { column: "kept_because" })).transpose()?;
     Ok(Some(ExitView {
         server: server.clone(),
         exit_id: exit_id.clone(),
@@ -52,6 +58,7 @@ pub fn exit_of(reader: &Reader, server: &Name, exit_id: &Name) -> Result<Option<
         account: text_of(&row, "account")?.to_owned(),
         amount: amount_of(&row, "amount")?,
         payout,
+        kept_because,
         intent: maybe(&row, "intent", parsed)?.map(IntentId),
         spawn: maybe(&row, "spawn", text_of)?.map(str::to_owned),
     }))

@@ -5,8 +5,8 @@ use bankroll_ledger::{
 };
 use bankroll_store::columns::{one, text};
 use bankroll_withdrawals::{
-    Asker, GasPayer, IntentError, Intents, InvalidWithdrawal, KeptExit, PayoutConsent, PayoutTerms, StepResult,
-    WaitReason, WithdrawalRequest, key_fact, request_of_key, views,
+    Asker, GasPayer, IntentError, Intents, InvalidWithdrawal, KeptBecause, KeptExit, PayoutConsent, PayoutTerms,
+    StepResult, UnpaidPayout, WaitReason, WithdrawalRequest, key_fact, request_of_key, views,
 };
 
 use crate::world::{ETHER, World, home, name};
@@ -82,7 +82,7 @@ fn an_exit_that_cannot_be_paid_for_is_kept_under_the_same_id() {
             wallet: name("alice"),
             account: ALICE.parse().unwrap(),
             exit: Amount::new(ETHER).into(),
-            unpaid: Some(terms),
+            unpaid: Some(UnpaidPayout { terms, because: KeptBecause::InsufficientFunds }),
         };
         Intents::keep_request(&kept, world.account(ALICE), world.account(WORLD)).unwrap()
     };
@@ -93,7 +93,8 @@ fn an_exit_that_cannot_be_paid_for_is_kept_under_the_same_id() {
     assert_eq!(other.effects().unwrap_err(), Rejection::KeyReused);
     assert_eq!((world.standing(ALICE), world.standing(WORLD)), ((7 * ETHER, 0), (3 * ETHER, 0)));
     let exit = views::exit_of(world.rows().reader(), &name("arena"), &name("exit-1")).unwrap().unwrap();
-    assert_eq!((exit.payout, exit.intent), (Some(terms), None));
+    let because = Some(KeptBecause::InsufficientFunds);
+    assert_eq!((exit.payout, exit.kept_because, exit.intent), (Some(terms), because, None));
 }
 
 /// A caller's key for a request that has an id of its own.

@@ -8,6 +8,7 @@ mod crashes;
 mod faults;
 mod fees;
 mod findings;
+mod freezes;
 mod front_door;
 mod intents;
 mod random;

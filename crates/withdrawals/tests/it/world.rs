@@ -71,6 +71,8 @@ pub struct World {
     pub policy: ApprovalPolicy,
     /// Servers whose withdrawals are paused.
     pub paused: BTreeSet<Name>,
+    /// Players whom an operator has frozen.
+    pub frozen: BTreeSet<Name>,
     pub now: u64,
     funded: u128,
 }
@@ -217,6 +219,7 @@ impl World {
             },
             policy: ApprovalPolicy { at_once: Amount::new(20 * ETHER) },
             paused: BTreeSet::new(),
+            frozen: BTreeSet::new(),
             now: SECOND,
             funded,
         };
@@ -326,7 +329,8 @@ impl World {
     pub fn step(&mut self) -> Vec<(String, StepResult)> {
         self.pass(SECOND);
         let rows = &self.open.as_ref().unwrap().1;
-        payouts::step(&self.config, &self.paused, Time(self.now), &self.node, &mut self.client, rows)
+        let is_frozen = |_: &Reader, player: &Name| Ok(self.frozen.contains(player));
+        payouts::step(&self.config, &self.paused, &is_frozen, Time(self.now), &self.node, &mut self.client, rows)
             .unwrap_or_default()
     }
 

@@ -9,6 +9,7 @@
 //!
 //! A command or an option with a value that has no row is a failure, too. Rows end by themselves: none starts a server.
 
+mod alerts;
 mod arguments;
 mod configuration;
 mod coverage;
@@ -16,6 +17,7 @@ mod files;
 mod funds;
 mod owner;
 mod payments;
+mod people;
 mod permissions;
 mod places;
 mod reading;
@@ -27,13 +29,15 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 9] = [
+const TABLES: [&[Row]; 11] = [
+    alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
     files::ROWS,
     funds::ROWS,
     owner::ROWS,
     payments::ROWS,
+    people::ROWS,
     places::ROWS,
     reading::ROWS,
     signers::ROWS,
@@ -45,6 +49,11 @@ fn check(rows: &[Row]) {
     let mut world = World::new();
     let failures: Vec<String> = rows.iter().flat_map(|row| row.failures(&mut world)).collect();
     assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn wrong_alerts_are_refused() {
+    check(alerts::ROWS);
 }
 
 #[test]
@@ -90,4 +99,9 @@ fn wrong_requests_of_the_funds_api_are_refused() {
 #[test]
 fn wrong_changes_of_the_owner_are_refused() {
     check(owner::ROWS);
+}
+
+#[test]
+fn wrong_input_about_people_is_refused() {
+    check(people::ROWS);
 }

@@ -14,7 +14,7 @@ use super::{
     session::{Session, Values},
 };
 use crate::{
-    Migrations, SchemaReport, StoreError, StoredEvent,
+    EventPosition, Migrations, SchemaReport, StoreError, StoredEvent,
     engine::{
         JournalHead, Source, Statement, confirm,
         runs::RunMeta,
@@ -217,6 +217,24 @@ impl Source for Session {
         rows.iter().map(stored::event).collect()
     }
 
+    fn events_after_position(&self, after: EventPosition, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = "SELECT seq, place, kind, resource, body, checksum FROM books.outbox WHERE (seq, place) > ($1, $2)
+                   ORDER BY seq, place LIMIT $3";
+        let rows = self.query(sql, &[&sql_number(after.seq.0), &i32::from(after.place), &limit(most)])?;
+        rows.iter().map(stored::event).collect()
+    }
+
+    fn newest_event(&self) -> Result<EventPosition, StoreError> {
+        let rows = self.query("SELECT seq, place FROM books.outbox ORDER BY seq DESC, place DESC LIMIT 1", &[])?;
+        Ok(rows.first().map(stored::position).transpose()?.unwrap_or_default())
+    }
+
+    fn events_about(&self, resource: &str, until: EventPosition) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM books.outbox WHERE resource = $1 AND (seq, place) <= ($2, $3)";
+        let row = self.one(sql, &[&resource, &sql_number(until.seq.0), &i32::from(until.place)])?;
+        Ok(stored::number(&row, 0)?)
+    }
+
     fn runs(&self) -> Result<Vec<(RunMeta, Vec<u8>)>, StoreError> {
         let sql = format!("SELECT {RUN_COLUMNS}, summary FROM books.key_runs ORDER BY first_seq");
         let rows = self.query(&sql, &[]).map_err(of_key_index)?;
@@ -248,6 +266,10 @@ impl Source for Session {
 
     fn finding(&self) -> Result<Option<String>, StoreError> {
         finding::read(self)
+    }
+
+    fn last_finding(&self) -> Result<Option<(u64, String)>, StoreError> {
+        finding::read_last(self)
     }
 
     fn compare_schema(&self, sets: &[Migrations]) -> Result<SchemaReport, StoreError> {

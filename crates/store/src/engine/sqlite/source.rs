@@ -12,7 +12,7 @@ use super::{
     moved, pages, row, schema,
 };
 use crate::{
-    Migrations, MovedBooks, SchemaReport, StoreError, StoredEvent,
+    EventPosition, Migrations, MovedBooks, SchemaReport, StoreError, StoredEvent,
     engine::{JournalHead, Source, Statement, confirm, runs::RunMeta, stored},
 };
 
@@ -174,6 +174,27 @@ impl Source for SqliteSource {
         let sql =
             "SELECT seq, place, kind, resource, body, checksum FROM outbox WHERE seq > ?1 ORDER BY seq, place LIMIT ?2";
         all(&mut *self.0.prepare_cached(sql)?, [sql_number(seq.0), limit(most)], |row| stored::event(row))
+    }
+
+    fn events_after_position(&self, after: EventPosition, most: usize) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = "SELECT seq, place, kind, resource, body, checksum FROM outbox WHERE (seq, place) > (?1, ?2)
+                   ORDER BY seq, place LIMIT ?3";
+        let values = [sql_number(after.seq.0), i64::from(after.place), limit(most)];
+        all(&mut *self.0.prepare_cached(sql)?, values, |row| stored::event(row))
+    }
+
+    fn newest_event(&self) -> Result<EventPosition, StoreError> {
+        let sql = "SELECT seq, place FROM outbox ORDER BY seq DESC, place DESC LIMIT 1";
+        let found = first(&mut *self.0.prepare_cached(sql)?, [], |row| Ok(stored::position(row)?))?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn events_about(&self, resource: &str, until: EventPosition) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM outbox INDEXED BY outbox_resource
+                   WHERE resource = ?1 AND (seq, place) <= (?2, ?3)";
+        let values = rusqlite::params![resource, sql_number(until.seq.0), until.place];
+        let count = first(&mut *self.0.prepare_cached(sql)?, values, |row| Ok(stored::number(row, 0)?))?;
+        Ok(count.unwrap_or(0))
     }
 
     fn next_expiry(&self) -> Result<Option<Time>, StoreError> {

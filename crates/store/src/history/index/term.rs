@@ -27,6 +27,8 @@ pub(crate) enum TextKind {
 
 /// The kind of numbers that stand for unlisted keys.
 const UNLISTED_KEY: u128 = 5;
+/// The kind of numbers of accounts, for the record that opened each.
+const OPENED: u128 = 6;
 /// Set in the terms of texts, clear in those of numbers.
 const TEXT_BIT: u128 = 1 << 127;
 
@@ -60,6 +62,11 @@ impl Term {
         Self::numbered(UNLISTED_KEY, u64::from_be_bytes(*head))
     }
 
+    /// The record that opened an account.
+    pub fn opened(account: AccountId) -> Self {
+        Self::numbered(OPENED, account.0)
+    }
+
     pub fn is_unlisted_key(self) -> bool {
         self.0 >> 64 == UNLISTED_KEY
     }
@@ -89,7 +96,8 @@ pub(crate) fn terms_of(record: &Record, into: &mut Vec<u128>) {
     let mut add = |term: Term| into.push(term.0);
     match record {
         Record::AssetListed { .. } | Record::LossAccepted(_) => {}
-        Record::AccountOpened { name, .. } => {
+        Record::AccountOpened { id, name, .. } => {
+            add(Term::opened(*id));
             if let Some(owner) = &name.owner {
                 add(Term::text(TextKind::Owner, owner.as_str()));
             }

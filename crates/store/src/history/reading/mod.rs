@@ -8,17 +8,21 @@
 //! | --- | --- |
 //! | `view` | a snapshot of the books: the places of terms, from runs and tail |
 //! | `batches` | finds the batch of a place or a time |
+//! | `openings` | batches with their heads, and the record that opened an account: what proofs are made from |
 //! | `balance`, `statement` | the balance of an account at a time, and its changes line by line |
 //! | `keys` | finds the record of an idempotency key |
 //! | `search`, `timeline` | everything about a key, a wallet or a reference, and linked records |
 //! | `check` | compares the indexes with the journal |
+//! | `events` | announcements with their times, page by page |
 //! | `cursor` | where the next page begins |
 
 mod balance;
 mod batches;
 mod check;
 mod cursor;
+mod events;
 mod keys;
+mod openings;
 mod search;
 mod statement;
 mod timeline;
@@ -30,6 +34,7 @@ pub use balance::BalanceAt;
 pub use check::IndexReport;
 pub(in crate::history) use check::{EntrySum, differs};
 pub use cursor::Cursor;
+pub use events::{EventEntry, EventPosition};
 pub use keys::KeyQuery;
 pub use search::{SearchQuery, SearchSubject};
 pub use statement::{Direction, StatementChange, StatementLine, StatementQuery};

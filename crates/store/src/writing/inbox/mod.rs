@@ -20,4 +20,4 @@ mod source;
 mod table;
 
 pub use consumer::{InboxConsumer, InboxError, InboxRound, RowMeaning};
-pub use table::{InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS};
+pub use table::{InboxRow, InboxTable, NewInboxRow, PAYOUT_EVENTS, RefusedInboxRow};

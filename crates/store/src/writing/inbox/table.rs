@@ -3,7 +3,7 @@
 use bankroll_ledger::{ColumnValue, Fact, Guard, GuardFailure, Row, RowKey, Seq, Time};
 
 use crate::{
-    Statement, StoreError,
+    Reader, Statement, StoreError,
     columns::{BadRow, number_of, text_of},
 };
 
@@ -51,6 +51,15 @@ pub struct InboxRow {
     pub tries: u32,
 }
 
+/// A row that the books refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedInboxRow {
+    pub id: String,
+    /// What it is about.
+    pub subject: String,
+    pub reason: String,
+}
+
 impl InboxTable {
     /// Inserts the row, or finds the same row there. If another fact has this id, the statement changes no row, which
     /// rolls its set back. For a flow that hands over in the write of its own rows.
@@ -80,6 +89,25 @@ impl InboxTable {
         let now = ColumnValue::Int(i64::try_from(now.0).unwrap_or(i64::MAX));
         let values = [now].into_iter().chain(kinds.iter().cloned().map(ColumnValue::Text)).collect();
         Statement { sql, values, must_change: None }
+    }
+
+    /// Rows that were refused, oldest first: what each is about, and why. A person must look at them.
+    ///
+    /// # Errors
+    /// If the books cannot be read.
+    pub fn refused(self, reader: &Reader, most: usize) -> Result<Vec<RefusedInboxRow>, StoreError> {
+        let Self { name, subject } = self;
+        let sql = format!(
+            "SELECT id, {subject} AS subject, reason FROM {name}
+             WHERE state = 'refused' ORDER BY created_at, id LIMIT {most}"
+        );
+        let shown = |row: &Row, column| text_of(row, column).unwrap_or_default().to_owned();
+        let refused = |row: &Row| RefusedInboxRow {
+            id: shown(row, "id"),
+            subject: shown(row, "subject"),
+            reason: shown(row, "reason"),
+        };
+        Ok(reader.rows(&sql, Vec::new())?.iter().map(refused).collect())
     }
 
     /// Consumes the row with the money it causes. It contains nothing else, so that a retry is the same request.
