@@ -12,6 +12,8 @@ mod tiers;
 mod tree;
 mod type_names;
 
+pub use deny::advisories;
+
 use anyhow::Result;
 
 use crate::stage::{Stages, verdict};

@@ -1,6 +1,6 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
-//! `check` runs every check that does not run the product, `test` runs every test once, `soak` runs the randomised
+//! `check` runs every check that does not run the product, `advisories` asks for known vulnerabilities, `test` runs every test once, `soak` runs the randomised
 //! suites for a given time, `sim` runs the simulator from a seed. `.ci/run` is `check` and then `test`.
 
 mod check;
@@ -35,6 +35,8 @@ struct Arguments {
 enum Command {
     /// Formatting, lints, documentation, dependency direction, file rules, licences.
     Check,
+    /// Known vulnerabilities of dependencies. Needs the network: before each release, not in every check.
+    Advisories,
     /// Every test, then the session from the README.
     Test(test::Options),
     /// The randomised suites, with new seeds, for a given time.
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = Workspace::of_this_run().and_then(|workspace| match arguments.command {
         Command::Check => check::run(&workspace),
+        Command::Advisories => check::advisories(&workspace),
         Command::Test(options) => test::run(&workspace, &options),
         Command::Soak(options) => soak::run(&workspace, &options),
         Command::Sim(options) => sim::run(&workspace, &options),

@@ -31,4 +31,4 @@ mod state;
 
 pub use errors::{ApiError, ErrorCode};
 pub use routes::{openapi, router};
-pub use state::{AcquireError, ContractAnswer, Funds, FundsSettings};
+pub use state::{AcquireError, ContractAnswer, Funds, FundsSettings, UrlCheck};

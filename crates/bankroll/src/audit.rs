@@ -1,7 +1,7 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
 use bankroll_operators::Operators;
-use bankroll_registry::audit_operators;
+use bankroll_registry::{audit_operators, check_overrides};
 use bankroll_roles::audit::{self, AuditOutcome};
 use bankroll_store::{AcceptedLoss, IndexReport, Location, SchemaReport, StoreError};
 use bankroll_terminal::{self as terminal, Assets, Exit, Paint, counted, thousands};
@@ -59,6 +59,9 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     let noted = reader.noted_heads(Some(&loaded.head_file()))?;
     let audited = audit::run(&loaded.books(), json)?;
     let people = audit_operators(&reader)?;
+    if let Some(people) = &people {
+        check_overrides(&reader, people, &audited.report.overrides)?;
+    }
     reader.check_noted(&noted)?;
     if let Some((batch, head)) = kept
         && !reader.has_head(batch, &head)?

@@ -60,20 +60,24 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<EventsReport
     let front = serve(&books, length.streams)?;
     let mut endpoints = LateEndpoints::listen(&books.ledger, length.endpoints)?;
     let shape = Shape { callers: 32, per_call: 1, in_flight: 1 };
-    let (mut alone, mut with, mut stream_bytes) = (Vec::new(), Vec::new(), 0);
     load::run(&announcing, shape, Keys::Ordered, length.cell / 4)?;
+    let (mut cells, mut stream_bytes) = ([const { Vec::new() }; 4], 0);
     for round in 1..=length.rounds {
-        log(&format!("events: 32 x 1, round {round} of {}", length.rounds));
-        seats::settle(&books.ledger)?;
-        alone.push(load::run(&announcing, shape, Keys::Ordered, length.cell)?);
-        seats::settle(&books.ledger)?;
-        let readers = SlowReaders::open(front.address(), books.session.token.reveal(), length.streams)?;
-        endpoints.start()?;
-        with.push(load::run(&announcing, shape, Keys::Ordered, length.cell)?);
-        stream_bytes += readers.bytes();
-        endpoints.stop()?;
-        readers.close()?;
-        wait_for_no_streams(&front)?;
+        for (cell, (has_streams, has_endpoints)) in cells.iter_mut().zip(CELLS) {
+            log(&format!("events: 32 x 1, round {round} of {}, {}", length.rounds, name(has_streams, has_endpoints)));
+            seats::settle(&books.ledger)?;
+            let readers = has_streams
+                .then(|| SlowReaders::open(front.address(), books.session.token.reveal(), length.streams))
+                .transpose()?;
+            has_endpoints.then(|| endpoints.start()).transpose()?;
+            cell.push(load::run(&announcing, shape, Keys::Ordered, length.cell)?);
+            has_endpoints.then(|| endpoints.stop()).transpose()?;
+            if let Some(readers) = readers {
+                stream_bytes += readers.bytes();
+                readers.close()?;
+            }
+            wait_for_no_streams(&front)?;
+        }
     }
     let counts = ConsumerCounts {
         streams: length.streams,
@@ -81,11 +85,25 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<EventsReport
         stream_bytes,
         deliveries: endpoints.deliveries(),
     };
-    let report = EventsReport::new(shape.name(), length.rounds, &mean(alone.iter()), &mean(with.iter()), counts);
+    let runs = cells.map(|runs| mean(runs.iter()));
+    let rows = CELLS.iter().zip(&runs).map(|((streams, endpoints), run)| (name(*streams, *endpoints), run));
+    let report = EventsReport::new(&shape.name(), length.rounds, rows, counts);
     front.drain();
     drop(endpoints);
     books.close_and_audit()?;
     Ok(report)
+}
+
+/// What is connected while a cell is measured: streams, and webhook endpoints.
+const CELLS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
+const fn name(has_streams: bool, has_endpoints: bool) -> &'static str {
+    match (has_streams, has_endpoints) {
+        (false, false) => "none",
+        (true, false) => "streams",
+        (false, true) => "endpoints",
+        (true, true) => "both",
+    }
 }
 
 fn serve(books: &HttpBooks, streams: usize) -> anyhow::Result<FrontHandle> {

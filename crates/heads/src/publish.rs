@@ -13,8 +13,8 @@ use crate::{
     views,
 };
 
-/// Batches that one step adds to the tree. After a long pause several heads are published, one for each step.
-const BATCHES_MAX: u64 = 65_536;
+/// Enough batches for one step: its rows are one commit, which the writer must not wait for.
+pub const BATCHES_MAX: u64 = 65_536;
 /// Batches read at a time.
 const PAGE: usize = 4_096;
 
@@ -23,6 +23,9 @@ pub struct HeadSigner<'a> {
     pub audience: &'a str,
     pub chain: ChainId,
     pub address: Address,
+    /// The most batches that one step adds to the tree, such as [`BATCHES_MAX`]. After a long pause several heads are
+    /// published, one for each step.
+    pub batches_max: u64,
     /// Signs a digest; `None` if it cannot.
     pub sign: &'a dyn Fn(&[u8; 32]) -> Option<WalletSignature>,
 }
@@ -75,7 +78,7 @@ pub fn draft(signer: &HeadSigner<'_>, reader: &Reader, now: Time) -> Result<Opti
         return Err(HeadsError::TreeDiffers { batch: size });
     }
     let head = published.as_ref().map_or(GENESIS, |published| published.head);
-    let (head, mut statements) = grow(&mut tree, head, reader, last.min(size.saturating_add(BATCHES_MAX)))?;
+    let (head, mut statements) = grow(&mut tree, head, reader, last.min(size.saturating_add(signer.batches_max)))?;
     // A clock that was set back does not make a later head an earlier one.
     let seconds = (now.0 / 1_000_000).max(published.as_ref().map_or(0, |published| published.seconds));
     let head = sign(signer, &tree, head, seconds)?;

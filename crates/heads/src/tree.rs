@@ -1,6 +1,9 @@
 //! The tree over the heads of all batches: large subtrees from their rows, small ones from the batches.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, btree_map::Entry},
+};
 
 use bankroll_ledger::merkle::{self, GrowingTree, Hash, Subtree};
 use bankroll_store::{
@@ -31,16 +34,17 @@ impl<'a> TreeReader<'a> {
         if level >= STORED_LEVEL {
             return self.stored(subtree);
         }
-        // How many such subtrees a block has, and which of them this is.
-        let each = 1_u64 << STORED_LEVEL.saturating_sub(level);
-        let (block, place) = (index / each, index % each);
-        let mut blocks = self.blocks.borrow_mut();
-        if !blocks.contains_key(&block) {
-            blocks.insert(block, self.leaves(block)?);
-        }
+        // A block has 2^above such subtrees.
+        let above = STORED_LEVEL.saturating_sub(level);
+        let (block, place) = (index >> above, index & (1_u64 << above).saturating_sub(1));
         let width = 1_usize << level;
         let first = usize::try_from(place).unwrap_or(BLOCK).saturating_mul(width);
-        let leaves = blocks.get(&block).and_then(|leaves| leaves.get(first..first.saturating_add(width)));
+        let mut blocks = self.blocks.borrow_mut();
+        let leaves = match blocks.entry(block) {
+            Entry::Occupied(read) => read.into_mut(),
+            Entry::Vacant(entry) => entry.insert(self.leaves(block)?),
+        };
+        let leaves = leaves.get(first..first.saturating_add(width));
         leaves.map(merkle::root).ok_or(HeadsError::NodeMissing { level, place: index })
     }
 

@@ -70,7 +70,9 @@ impl Record {
             Self::HoldExpired(change) => drop(found.insert(change.hold.account)),
             Self::Decided { request, verdict } => {
                 if let Action::Legs(legs) = &request.action {
-                    legs.iter().for_each(|leg| add_leg(leg, &mut found));
+                    for leg in legs {
+                        add_leg(leg, &mut found);
+                    }
                 }
                 if let Verdict::Applied(effects) = verdict {
                     found.extend(effects.postings.iter().flat_map(|posting| [posting.from, posting.to]));

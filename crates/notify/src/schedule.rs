@@ -23,18 +23,18 @@ pub enum AfterAttempt {
     Delivered,
     RetryAt(Time),
     /// Nothing more is delivered to the endpoint until it is enabled again.
-    Stop(StopReason),
+    Stop(GiveUpReason),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
+pub enum GiveUpReason {
     /// It answered 410: it wants no more events.
     Gone,
     /// The last attempt of an event failed.
     Failed,
 }
 
-impl StopReason {
+impl GiveUpReason {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -66,14 +66,14 @@ impl Jitter {
 pub fn after_attempt(outcome: &AttemptOutcome, attempts_before: u64, now: Time, jitter: Jitter) -> AfterAttempt {
     match outcome {
         AttemptOutcome::Answered { status: 200..=299, .. } => return AfterAttempt::Delivered,
-        AttemptOutcome::Answered { status: 410, .. } => return AfterAttempt::Stop(StopReason::Gone),
+        AttemptOutcome::Answered { status: 410, .. } => return AfterAttempt::Stop(GiveUpReason::Gone),
         // A redirect is not followed: its target was not checked, and the body is signed for this one.
         AttemptOutcome::Answered { .. } | AttemptOutcome::Failed { .. } => {}
     }
     let done = usize::try_from(attempts_before.saturating_add(1)).unwrap_or(usize::MAX);
     match PAUSES.get(done) {
         Some(pause) => AfterAttempt::RetryAt(Time(now.0.saturating_add(jitter.stretch(pause.saturating_mul(MICROS))))),
-        None => AfterAttempt::Stop(StopReason::Failed),
+        None => AfterAttempt::Stop(GiveUpReason::Failed),
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         for status in [100, 199, 300, 301, 302, 307, 308, 400, 404, 429, 500, 503] {
             assert_eq!(after(status), AfterAttempt::RetryAt(Time(5_000_007)), "{status}");
         }
-        assert_eq!(after(410), AfterAttempt::Stop(StopReason::Gone));
+        assert_eq!(after(410), AfterAttempt::Stop(GiveUpReason::Gone));
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         let pause = |before, share| match after_attempt(&failed, before, Time(0), Jitter::new(share)) {
             AfterAttempt::RetryAt(at) => Some(at.0 / 1_000),
             after => {
-                assert_eq!(after, AfterAttempt::Stop(StopReason::Failed));
+                assert_eq!(after, AfterAttempt::Stop(GiveUpReason::Failed));
                 None
             }
         };

@@ -72,6 +72,28 @@ struct IdleEndpoint {
     until: Option<Time>,
 }
 
+/// What a round reads once for all endpoints.
+struct RoundView {
+    now: Time,
+    newest: EventPosition,
+    progress: BTreeMap<String, EndpointProgress>,
+    /// The number of the newest request, by endpoint.
+    requested: BTreeMap<String, u64>,
+    pages: EventPages,
+}
+
+impl RoundView {
+    fn read(rows: &Rows, now: Time) -> Result<Self, NotifyError> {
+        Ok(Self {
+            now,
+            newest: rows.reader().newest_event()?,
+            progress: rows::progress(rows)?,
+            requested: rows::newest_requests(rows)?,
+            pages: EventPages::default(),
+        })
+    }
+}
+
 /// What a round has found.
 #[derive(Debug, Default)]
 pub struct DeliveryRound {
@@ -119,17 +141,12 @@ impl DeliveryWorker {
             return Ok(());
         }
         self.clean(now)?;
-        let newest = self.rows.reader().newest_event()?;
-        let mut progress = rows::progress(&self.rows)?;
-        let requested = rows::newest_requests(&self.rows)?;
+        let mut view = RoundView::read(&self.rows, now)?;
         // If there are not enough places, those who have waited longest come first.
         enabled.sort_by_key(|endpoint| self.work.get(&endpoint.id).map_or(0, |work| work.served));
         self.rounds = self.rounds.saturating_add(1);
-        let mut pages = EventPages::default();
         for endpoint in &enabled {
-            let known = progress.remove(endpoint.id.as_str());
-            let requested = requested.get(endpoint.id.as_str()).copied().unwrap_or(0);
-            match self.serve(endpoint, known, newest, requested, &mut pages, now, round) {
+            match self.serve(endpoint, &mut view, round) {
                 // One endpoint's rows stop no other endpoint.
                 Err(NotifyError::Row(bad)) => round.skipped.push((endpoint.id.clone(), bad)),
                 served => served?,
@@ -139,23 +156,19 @@ impl DeliveryWorker {
     }
 
     /// Takes what is new for one endpoint and plans what is due.
-    #[expect(clippy::too_many_arguments, reason = "what one round has read, once for all endpoints")]
     fn serve(
         &mut self,
         endpoint: &WebhookEndpoint,
-        known: Option<EndpointProgress>,
-        newest: EventPosition,
-        requested: u64,
-        pages: &mut EventPages,
-        now: Time,
+        view: &mut RoundView,
         round: &mut DeliveryRound,
     ) -> Result<(), NotifyError> {
-        let at = self.up_to_date(endpoint, known, now)?;
+        let known = view.progress.remove(endpoint.id.as_str());
+        let at = self.up_to_date(endpoint, known, view.now)?;
         if at.stopped_at.is_some() {
             return Ok(());
         }
-        round.is_busy |= self.take(endpoint, &at, newest, requested > at.request, pages, now)?;
-        self.plan_one(endpoint, now, round)
+        round.is_busy |= self.take(endpoint, &at, view)?;
+        self.plan_one(endpoint, view.now, round)
     }
 
     /// Records outcomes, each with the attempt it belongs to, in one write.
@@ -253,25 +266,27 @@ impl DeliveryWorker {
         &mut self,
         endpoint: &WebhookEndpoint,
         at: &EndpointProgress,
-        newest: EventPosition,
-        has_requests: bool,
-        pages: &mut EventPages,
-        now: Time,
+        view: &mut RoundView,
     ) -> Result<bool, NotifyError> {
+        let has_requests = view.requested.get(endpoint.id.as_str()).is_some_and(|newest| *newest > at.request);
+        let has_events = at.position < view.newest;
+        if !has_requests && !has_events {
+            return Ok(false);
+        }
         let work = self.work.entry(endpoint.id.clone()).or_default();
-        let is_full = work.idle.as_ref().is_some_and(|idle| idle.waiting >= WAITING_MAX);
-        if is_full || (at.position >= newest && !has_requests) {
+        let waiting = match &work.idle {
+            Some(idle) => idle.waiting,
+            None => rows::waiting(&self.rows, &endpoint.id)?,
+        };
+        if waiting >= WAITING_MAX {
             return Ok(false);
         }
-        if work.idle.is_none() && rows::pending(&self.rows, &endpoint.id, WAITING_MAX)?.len() >= WAITING_MAX {
-            return Ok(false);
-        }
-        let mut taken = false;
+        let (mut taken, RoundView { pages, now, .. }) = (false, view);
         if has_requests {
-            taken |= write(&self.rows, rows::take_request(&self.rows, endpoint, at, pages, now)?)?;
+            taken |= write(&self.rows, rows::take_request(&self.rows, endpoint, at, pages, *now)?)?;
         }
-        if at.position < newest {
-            taken |= write(&self.rows, rows::take_events(&self.rows, endpoint, at, pages, now)?)?;
+        if has_events {
+            taken |= write(&self.rows, rows::take_events(&self.rows, endpoint, at, pages, *now)?)?;
         }
         work.idle = None;
         Ok(taken)
@@ -283,11 +298,15 @@ impl DeliveryWorker {
         now: Time,
         round: &mut DeliveryRound,
     ) -> Result<(), NotifyError> {
+        let is_idle =
+            |work: &EndpointWork| work.idle.as_ref().is_some_and(|idle| idle.until.is_none_or(|until| until > now));
+        if self.work.get(&endpoint.id).is_some_and(is_idle) {
+            return Ok(());
+        }
         let in_flight = self.in_flight();
         let work = self.work.entry(endpoint.id.clone()).or_default();
         let free = in_flight.free(self.settings.in_flight_max, work.is_slow);
-        let is_idle = |idle: &IdleEndpoint| idle.until.is_none_or(|until| until > now);
-        if work.idle.as_ref().is_some_and(is_idle) || free == 0 {
+        if free == 0 {
             return Ok(());
         }
         let pending = rows::pending(&self.rows, &endpoint.id, WAITING_MAX)?;

@@ -15,7 +15,7 @@ use crate::{
     event_pages::{EventPages, PAGE},
     plan::PendingDelivery,
     progress::EndpointProgress,
-    schedule::{AfterAttempt, AttemptOutcome, Jitter, StopReason, after_attempt},
+    schedule::{AfterAttempt, AttemptOutcome, GiveUpReason, Jitter, after_attempt},
 };
 
 /// Rows deleted at a time.
@@ -43,6 +43,14 @@ pub(crate) fn newest_requests(rows: &Rows) -> Result<BTreeMap<String, u64>, Noti
     let found = rows.read("SELECT endpoint, max(number) AS number FROM webhook_requests GROUP BY endpoint", vec![])?;
     let read = |row| Ok((text_of(row, "endpoint")?.to_owned(), number_of(row, "number")?));
     found.iter().map(read).collect()
+}
+
+/// How many events wait for the endpoint.
+pub(crate) fn waiting(rows: &Rows, endpoint: &EndpointId) -> Result<usize, NotifyError> {
+    let sql = "SELECT count(*) AS waiting FROM webhook_deliveries WHERE endpoint = $1 AND state = 'pending'";
+    let found = rows.read(sql, vec![text(endpoint.as_str())])?;
+    let count = found.first().map_or(Ok(0), |row| number_of(row, "waiting"))?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 /// What the endpoint has not got yet, in the order of events.
@@ -170,7 +178,7 @@ pub(crate) fn outcome(
     outcome: &AttemptOutcome,
     now: Time,
     jitter: Jitter,
-) -> (Vec<Statement>, Option<StopReason>) {
+) -> (Vec<Statement>, Option<GiveUpReason>) {
     let after = after_attempt(outcome, attempt.attempts_before, now, jitter);
     let (state, next_at) = match after {
         AfterAttempt::Delivered => ("delivered", now),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ProposalId,
     role::{OperatorRole, Right, Rights},
+    texts,
 };
 
 /// One privileged act.
@@ -120,18 +121,17 @@ pub enum ProposalContent {
     },
     /// Corrects an error among what we owe.
     Transfer {
-        #[serde(with = "as_text")]
+        #[serde(with = "texts::account")]
         from: AccountName,
-        #[serde(with = "as_text")]
+        #[serde(with = "texts::account")]
         to: AccountName,
         /// In base units.
-        #[serde(with = "as_text")]
         amount: Amount,
         reason: String,
     },
     /// Reverses what a record moved.
     Reverse {
-        #[serde(with = "record_text")]
+        #[serde(with = "texts::record")]
         record: Seq,
         reason: String,
     },
@@ -179,38 +179,5 @@ impl ProposalContent {
     #[must_use]
     pub const fn right_to_propose(&self) -> Right {
         if self.is_about_people() { Right::ManageOperators } else { Right::Propose }
-    }
-}
-
-/// Values in the form that callers and people write.
-mod as_text {
-    use std::{fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
-/// `rec_1204`, as the API names records.
-mod record_text {
-    use bankroll_ledger::Seq;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(seq: &Seq, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("rec_{seq}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Seq, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let number = text.strip_prefix("rec_").and_then(|digits| digits.parse::<u64>().ok());
-        // One spelling only: the parser takes `+1` and `01`.
-        let number = number.filter(|number| text == format!("rec_{number}"));
-        number.map(Seq).ok_or_else(|| D::Error::custom("a record is written rec_1204"))
     }
 }

@@ -32,6 +32,7 @@ mod refusal;
 mod request_act;
 mod role;
 mod signed_request;
+mod texts;
 
 pub use act::{Act, ProposalContent};
 pub use log::{AuthorName, LogEntry, LogHash, Proof};

@@ -14,9 +14,9 @@ use crate::{
 };
 
 const TEXT_BYTES_MAX: usize = 500;
-/// Stands in the journal for the second person of an override where one person is enough. No person has this name.
+/// Whom the journal names as the second person where one is enough. No person has this name.
 pub const QUORUM_OF_ONE: &str = "quorum-of-one";
-/// Words with a meaning of their own, in paths and in the journal.
+/// Words with a meaning of their own in paths and in the journal.
 const RESERVED_NAMES: [&str; 4] = [QUORUM_OF_ONE, "keys", "me", "sessions"];
 
 /// What the log makes: the people, their open proposals and sessions, keys of programs, frozen players.

@@ -66,6 +66,8 @@ pub enum RegistryError {
     LogCutShort { entries: u64 },
     #[error("entry {entry} of the audit log is not the one that the journal has")]
     LogNotInJournal { entry: u64 },
+    #[error("record {record} overrides the rules, and is no proposal that people have signed")]
+    OverrideUnsigned { record: bankroll_ledger::Seq },
     #[error("whether player {player} is frozen is not what the audit log says")]
     FreezeMismatch { player: bankroll_ledger::Name },
 }

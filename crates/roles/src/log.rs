@@ -29,9 +29,8 @@ impl LogLevel {
             "lost" | "unsound" => Self::Error,
             "no_api" | "no_books" | "no_commands" | "no_head" | "unreachable" | "trouble" | "waits"
             | "scrub_failed" | "unconfirmed" | "repaired" | "verifying" | "refused_rows" | "reorganised"
-            | "signer_trouble" | "request_failed" | "webhook_stopped" | "webhook_disabled" | "alert_opened" => {
-                Self::Warning
-            }
+            | "signer_trouble" | "head_signer" | "request_failed" | "webhook_stopped" | "webhook_disabled"
+            | "alert_opened" => Self::Warning,
             "request" => Self::Debug,
             _ => Self::Info,
         }

@@ -107,6 +107,28 @@ pub fn reseal(location: &Location) {
     }
 }
 
+/// Runs SQL as an editor of the whole database could, without its triggers. Bytes are written `x'00ff'`.
+///
+/// # Panics
+/// If it cannot be run.
+pub fn edit(location: &Location, sql: &str) {
+    match location {
+        Location::Folder(folder) => {
+            let books = rusqlite::Connection::open(folder.join(BOOKS_FILE)).expect("books");
+            let mut triggers = books.prepare("SELECT name FROM sqlite_master WHERE type = 'trigger'").expect("a query");
+            let names = triggers.query_map([], |row| row.get::<_, String>(0)).expect("a query that runs");
+            for name in names.collect::<Result<Vec<_>, _>>().expect("names") {
+                books.execute_batch(&format!("DROP TRIGGER {name}")).expect("a trigger");
+            }
+            books.execute_batch(sql).expect("an edit that runs");
+        }
+        Location::Postgres(url) => {
+            let sql = format!("SET session_replication_role = replica; SET search_path = books, public; {sql}");
+            postgres::run(url.reveal(), &sql.replace("x'", "'\\x"));
+        }
+    }
+}
+
 impl Field {
     fn column(self) -> &'static str {
         let (Number(name) | Optional(name) | Byte(name) | Amount(name) | Text(name)) = self;

@@ -1,6 +1,7 @@
 //! Bans, licences and sources of all dependencies, judged by cargo-deny after `deny.toml`.
 //!
-//! Advisories are not asked for: they need a database from the network, and a check must mean the same every time.
+//! Advisories need a database from the network, and a check must mean the same every time: `cargo xtask advisories` asks
+//! for them, before each release.
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +16,21 @@ const VERSION: &str = "0.20.2";
 const FOLDER: &str = ".tools";
 
 pub fn run(workspace: &Workspace) -> Result<()> {
+    judge(workspace, &["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])
+}
+
+/// Fails if a dependency has a known vulnerability, is unmaintained or was withdrawn.
+pub fn advisories(workspace: &Workspace) -> Result<()> {
+    judge(workspace, &["--locked", "check", "--hide-inclusion-graph", "advisories"])
+}
+
+fn judge(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let mut check = if program::is_installed("cargo-deny") {
         workspace.command("cargo-deny")
     } else {
         workspace.command(own_copy(workspace)?)
     };
-    let judged = ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
-    program::succeed(check.args(judged))
+    program::succeed(check.args(arguments))
 }
 
 fn own_copy(workspace: &Workspace) -> Result<PathBuf> {

@@ -65,17 +65,23 @@ impl Metrics {
         for (route, counts) in used() {
             counts.write_histogram(&mut text, route);
         }
-        let mut named = "";
-        for MetricGauge { name, help, labels, value } in gauges {
-            if *name != named {
-                let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
-                named = name;
-            }
-            let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-            let _ = writeln!(text, "{name}{labels} {value}");
-        }
+        text.push_str(&gauge_text(gauges));
         text
     }
+}
+
+/// Values of other parts of the process, as text.
+pub(super) fn gauge_text(gauges: &[MetricGauge]) -> String {
+    let (mut text, mut named) = (String::new(), "");
+    for MetricGauge { name, help, labels, value } in gauges {
+        if *name != named {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
+            named = name;
+        }
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        let _ = writeln!(text, "{name}{labels} {value}");
+    }
+    text
 }
 
 impl RouteCounts {

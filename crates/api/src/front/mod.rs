@@ -21,6 +21,7 @@
 //! | `relay` | HTTP as relayed requests and back |
 //! | `local_pages` | `/livez`, `/readyz`, `/openapi.json`, `/docs`, `/errors/CODE` |
 //! | `metrics`, `route_table` | counters and histograms by route and status |
+//! | `metrics_server` | `/metrics` of a process without a front |
 
 mod bodies;
 mod config;
@@ -29,6 +30,7 @@ mod cors;
 mod gateway;
 mod local_pages;
 mod metrics;
+mod metrics_server;
 mod rate;
 mod relay;
 mod route_table;
@@ -38,5 +40,6 @@ mod tls;
 mod write_deadline;
 
 pub use config::{AccessLine, AccessLog, FrontBackend, FrontConfig, MetricGauge, RateLimit, ReadyCheck, RelayCall};
+pub use metrics_server::{MetricSource, MetricsHandle, serve_metrics};
 pub use relay::answer;
 pub use server::{FrontError, FrontHandle, serve};

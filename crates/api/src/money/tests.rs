@@ -30,6 +30,7 @@ fn unreadable_books(folder: &std::path::Path) -> HeldBooks {
         additions: Arc::default(),
         keys: SessionKeys::new("funds.example", Vec::new()),
         spend: Mutex::default(),
+        events: crate::state::EventChunks::default(),
         rights: tokio::sync::watch::Sender::new(0),
         forgotten_at: std::sync::atomic::AtomicU64::new(0),
     }

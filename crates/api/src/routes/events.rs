@@ -4,11 +4,11 @@
 //! right to see players their names and wallets are redacted. The front makes a stream out of pages (`front/streams`):
 //! each page is a request of its own with the caller's proof.
 
-use std::{collections::BTreeSet, fmt::Write, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
-use axum::{body::Body, extract::State, response::Response};
+use axum::{extract::State, response::Response};
 use bankroll_ledger::{FACTS_MAX, Seq, Time};
-use bankroll_notify::{NotifyError, PublicEvent, TypeFilter, sequence_of};
+use bankroll_notify::{NotifyError, TypeFilter, sequence_of};
 use bankroll_operators::Right;
 use bankroll_registry::{Caller, SKEW_SECONDS};
 use bankroll_store::{EventPosition, Reader};
@@ -18,15 +18,15 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    event_page_text::EventPageText,
     event_redaction::{PlayerSight, redacted},
     pages::page_size,
 };
 use crate::{
     ApiError, ErrorCode, Funds,
-    events_page::{self, FRAMES, FRAMES_BYTES_MAX, accepts_frames},
+    events_page::{self, accepts_frames},
     input::{ApiCall, CallProof},
-    money::applied_response,
-    state::Gate,
+    state::{EventChunk, Gate, HeldBooks, ReadEvent},
 };
 
 /// Events that are read at once, and looked at in one page at most: what a caller may not see costs as much as what
@@ -75,10 +75,10 @@ pub struct EventBody {
     pub data: Value,
 }
 
+/// The form of a page; `event_page_text` writes it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct EventPage {
-    #[schema(value_type = Vec<EventBody>)]
-    pub events: Vec<PublicEvent>,
+    pub events: Vec<EventBody>,
     /// `after` of the next page. It may be beyond the last event here: the events between are not the caller's.
     pub next: u64,
     /// Whether there are more events right now.
@@ -116,8 +116,13 @@ pub async fn list(State(funds): State<Funds>, headers: HeaderMap, call: ApiCall)
     let most = if is_stream { most.min(FRAMES_MAX) } else { most };
     let books = Arc::clone(&gate.books);
     drop(gate);
-    let page = books.pages.read(move |reader| page(reader, from, &scope, &filter, most)).await?;
-    if is_stream { frames_response(&page, lasts, caller) } else { applied_response(&page, false) }
+    let start = match from {
+        Some(from) => from,
+        None => sequence_of(books.pages.read(|reader| reader.newest_event()).await?),
+    };
+    let mut page = EventPageText::new(start, most, is_stream);
+    fill(&books, &scope, &filter, &mut page).await?;
+    page.response(lasts, caller)
 }
 
 fn scope_of(gate: &Gate) -> Result<EventScope, ApiError> {
@@ -170,43 +175,52 @@ fn position(headers: &HeaderMap, after: Option<&str>, is_stream: bool) -> Result
     }
 }
 
-fn page(
-    reader: &Reader,
-    from: Option<u64>,
+/// Adds events until the page is full, or there are no more right now.
+async fn fill(
+    books: &Arc<HeldBooks>,
     scope: &EventScope,
     filter: &TypeFilter,
-    most: usize,
-) -> Result<EventPage, ApiError> {
-    let newest = sequence_of(reader.newest_event()?);
-    let mut page = EventPage { events: Vec::new(), next: from.unwrap_or(newest), more: false };
-    if page.next > newest {
-        // Other books, or an older copy of them: events that the caller has would come again as others.
-        let detail = format!("there is no event {} yet; the newest is {newest}", page.next);
-        return Err(ApiError::with(ErrorCode::QueryInvalid, detail));
-    }
-    let (mut looked_at, mut bytes) = (0, 0);
+    page: &mut EventPageText,
+) -> Result<(), ApiError> {
+    let mut looked_at = 0;
     loop {
-        let entries = reader.event_entries(position_of(page.next), READ_AT_ONCE)?;
-        let is_last = entries.len() < READ_AT_ONCE;
-        for entry in &entries {
-            if page.events.len() == most || bytes >= FRAMES_BYTES_MAX || looked_at == LOOKED_AT_MAX {
-                page.more = true;
-                return Ok(page);
+        let Some(chunk) = chunk_after(books, page.next).await? else { return Ok(()) };
+        for read in chunk.events_after(page.next) {
+            if page.is_full() || looked_at == LOOKED_AT_MAX {
+                page.has_more = true;
+                return Ok(());
             }
             looked_at += 1;
-            page.next = sequence_of(entry.event.position());
-            if !filter.accepts(&entry.event.kind) {
-                continue;
+            page.next = read.event.sequence;
+            if filter.accepts(&read.event.kind) {
+                scope.show(read, page);
             }
-            if let Some(event) = scope.shown(PublicEvent::new(entry)) {
-                bytes += entry.event.body.len();
-                page.events.push(event);
-            }
-        }
-        if is_last {
-            return Ok(page);
         }
     }
+}
+
+/// The events after a sequence: those that were read lately, or from the books. `None` if there are none right now.
+async fn chunk_after(books: &Arc<HeldBooks>, after: u64) -> Result<Option<Arc<EventChunk>>, ApiError> {
+    if let Some(chunk) = books.events.find(after) {
+        return Ok(Some(chunk));
+    }
+    let chunk = books.pages.read(move |reader| read_chunk(reader, after)).await?.map(Arc::new);
+    chunk.iter().for_each(|chunk| books.events.insert(chunk));
+    Ok(chunk)
+}
+
+fn read_chunk(reader: &Reader, after: u64) -> Result<Option<EventChunk>, ApiError> {
+    let entries = reader.event_entries(position_of(after), READ_AT_ONCE)?;
+    let chunk = EventChunk::new(after, &entries);
+    if chunk.is_none() {
+        let newest = sequence_of(reader.newest_event()?);
+        if after > newest {
+            // Other books, or an older copy of them: events that the caller has would come again as others.
+            let detail = format!("there is no event {after} yet; the newest is {newest}");
+            return Err(ApiError::with(ErrorCode::QueryInvalid, detail));
+        }
+    }
+    Ok(chunk)
 }
 
 /// The place of an event by its sequence; the inverse of [`sequence_of`].
@@ -216,34 +230,22 @@ fn position_of(sequence: u64) -> EventPosition {
 }
 
 impl EventScope {
-    /// The event as the caller may see it, if they may.
-    fn shown(&self, event: PublicEvent) -> Option<PublicEvent> {
+    /// Adds the event as the caller may see it, if they may.
+    fn show(&self, read: &ReadEvent, page: &mut EventPageText) {
+        let event = &read.event;
         match self {
-            Self::All(sight) => Some(redacted(event, *sight)),
-            Self::Server(own) => (event.server.as_ref() == Some(own)).then_some(event),
-            Self::Player(names) => event.player.as_ref().is_some_and(|player| names.contains(player)).then_some(event),
+            Self::All(PlayerSight::Full) => page.add(event, &read.json),
+            Self::All(sight) => {
+                let event = redacted(event.clone(), *sight);
+                page.add(&event, &event.to_json());
+            }
+            Self::Server(own) if event.server.as_ref() == Some(own) => page.add(event, &read.json),
+            Self::Player(names) if event.player.as_ref().is_some_and(|player| names.contains(player)) => {
+                page.add(event, &read.json);
+            }
+            Self::Server(_) | Self::Player(_) => {}
         }
     }
-}
-
-/// The page as the frames of a stream, and how the front goes on.
-fn frames_response(page: &EventPage, lasts: u64, caller: HeaderValue) -> Result<Response, ApiError> {
-    let mut frames = String::new();
-    for event in &page.events {
-        // No JSON has a line break outside of its strings, and inside of them it is escaped.
-        write!(frames, "id: {}\nevent: {}\ndata: {}\n\n", event.sequence, event.kind, event.to_json())
-            .map_err(|_| ErrorCode::Internal)?;
-    }
-    let mut response = Response::new(Body::from(frames));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(FRAMES));
-    headers.insert(events_page::NEXT, HeaderValue::from(page.next));
-    headers.insert(events_page::LASTS, HeaderValue::from(lasts));
-    headers.insert(events_page::CALLER, caller);
-    if page.more {
-        headers.insert(events_page::MORE, HeaderValue::from_static("true"));
-    }
-    Ok(response)
 }
 
 impl From<NotifyError> for ApiError {

@@ -9,6 +9,7 @@ mod audit_log;
 mod batch;
 mod deposits;
 mod documentation;
+mod event_page_text;
 mod event_redaction;
 mod event_tail;
 mod events;
@@ -128,22 +129,6 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(alerts::close))
         .routes(routes!(server_keys::list, server_keys::add))
         .routes(routes!(server_keys::revoke, server_keys::update))
-        .routes(routes!(operators::list))
-        .routes(routes!(operators::me))
-        .routes(routes!(operators::show))
-        .routes(routes!(operators::suspend))
-        .routes(routes!(operators::revoke_key))
-        .routes(routes!(operators::sessions))
-        .routes(routes!(operators::revoke_session))
-        .routes(routes!(program_keys::list, program_keys::create))
-        .routes(routes!(program_keys::revoke))
-        .routes(routes!(proposals::list, proposals::propose))
-        .routes(routes!(proposals::show))
-        .routes(routes!(proposals::confirm))
-        .routes(routes!(proposals::reject))
-        .routes(routes!(audit_log::list))
-        .routes(routes!(player_views::show))
-        .routes(routes!(player_views::freeze))
         .routes(routes!(events::list))
         .routes(routes!(webhooks::list, webhooks::create))
         .routes(routes!(webhooks::show, webhooks::update))
@@ -161,4 +146,20 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(webhooks::resend_of_server))
         .routes(routes!(webhooks::test_of_server))
         .routes(routes!(webhooks::deliveries_of_server))
+        .routes(routes!(operators::list))
+        .routes(routes!(operators::me))
+        .routes(routes!(operators::show))
+        .routes(routes!(operators::suspend))
+        .routes(routes!(operators::revoke_key))
+        .routes(routes!(operators::sessions))
+        .routes(routes!(operators::revoke_session))
+        .routes(routes!(program_keys::list, program_keys::create))
+        .routes(routes!(program_keys::revoke))
+        .routes(routes!(proposals::list, proposals::propose))
+        .routes(routes!(proposals::show))
+        .routes(routes!(proposals::confirm))
+        .routes(routes!(proposals::reject))
+        .routes(routes!(audit_log::list))
+        .routes(routes!(player_views::show))
+        .routes(routes!(player_views::freeze))
 }

@@ -103,7 +103,7 @@ pub async fn add_asset(State(funds): State<Funds>, call: ApiCall) -> Result<Resp
     let gate = funds.enter_to_change(&call).await?;
     let author = gate.operator_author(&call, Right::ChangeRegistry)?;
     let draft = call.body::<AssetBody>()?.draft()?;
-    if let Some(changes) = gate.earlier_change(&call, &author).await? {
+    if let Some(changes) = gate.earlier(&call, &author).await? {
         return answer(&changes, true);
     }
     gate.registry.check_asset(&draft)?;
@@ -166,7 +166,7 @@ where
     ApiError: From<E>,
 {
     let author = gate.operator_author(call, right)?;
-    if let Some(changes) = gate.earlier_change(call, &author).await? {
+    if let Some(changes) = gate.earlier(call, &author).await? {
         return answer(&changes, true);
     }
     let changes = decide(&gate.registry, &author.by, gate.now)?;

@@ -144,19 +144,6 @@ impl ChangeGate {
         }
     }
 
-    /// What an earlier request of this person with this key has changed. The audit log has every request; the list of
-    /// changes has only what they wrote.
-    pub async fn earlier_change(
-        &self,
-        call: &ApiCall,
-        author: &ChangeAuthor,
-    ) -> Result<Option<Vec<RegistryChange>>, ApiError> {
-        match self.earlier_act(call).await? {
-            Some(_) => Ok(Some(self.earlier(author).await?.unwrap_or_default())),
-            None => Ok(None),
-        }
-    }
-
     /// A person as the author of a change, under the key of this request, by their signature over it.
     pub fn operator_author(&self, call: &ApiCall, right: Right) -> Result<ChangeAuthor, ApiError> {
         let person = self.operator(right)?;

@@ -178,7 +178,20 @@ impl ChangeGate {
     }
 
     /// What an earlier request with this key has changed, so that a retry gets the same answer.
-    pub async fn earlier(&self, author: &ChangeAuthor) -> Result<Option<Vec<RegistryChange>>, ApiError> {
+    pub async fn earlier(
+        &self,
+        call: &ApiCall,
+        author: &ChangeAuthor,
+    ) -> Result<Option<Vec<RegistryChange>>, ApiError> {
+        // The audit log has every request; the list of changes has only what they wrote.
+        if self.earlier_act(call).await?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.recorded(author).await?.unwrap_or_default()))
+    }
+
+    /// What the list of changes has under this key.
+    async fn recorded(&self, author: &ChangeAuthor) -> Result<Option<Vec<RegistryChange>>, ApiError> {
         let key = author.idempotency_key();
         let found = self.books.readers.read(move |reader| recorded_change(reader, &key)).await?;
         match found {

@@ -13,11 +13,13 @@
 //! | `program_key` | keys of programs |
 //! | `proposals` | confirmed proposals about money, carried out once |
 //! | `changes` | changes of the registry: decide, commit, then memory |
+//! | `event_chunks` | events that were read lately |
 //! | `readers`, `account_numbers` | reading without the writer; names of accounts |
 
 mod account_numbers;
 mod acts;
 mod changes;
+mod event_chunks;
 mod gate;
 mod program_key;
 mod proposals;
@@ -39,6 +41,7 @@ use bankroll_withdrawals::ApprovalPolicy;
 pub(crate) use account_numbers::{AccountNumbers, LockedNumbers};
 pub(crate) use acts::EnteredAct;
 pub(crate) use changes::{Added, ChangeGate};
+pub(crate) use event_chunks::{EventChunk, EventChunks, ReadEvent};
 pub(crate) use gate::Gate;
 pub(crate) use program_key::MadeProgramKey;
 pub(crate) use proposals::{ProposalOutcome, confirmed_money, outcome, settle};
@@ -61,10 +64,13 @@ pub struct FundsSettings {
     /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
     pub newest_block: Arc<dyn Fn(&Name) -> u64 + Send + Sync>,
     /// Why a URL cannot be a webhook's, if it cannot.
-    pub check_webhook_url: Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
+    pub check_webhook_url: UrlCheck,
     /// Asks a contract wallet whether a signature is its own; blocks. `None` where no node is configured.
     pub contract_answer: Option<ContractAnswer>,
 }
+
+/// Says what is wrong with a URL.
+pub type UrlCheck = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
 /// The answer of a contract to `isValidSignature`; `None` if its node cannot be asked.
 pub type ContractAnswer = Arc<dyn Fn(&ContractCheck) -> Option<Vec<u8>> + Send + Sync>;
@@ -127,6 +133,7 @@ pub(crate) struct HeldBooks {
     pub additions: Arc<tokio::sync::RwLock<()>>,
     pub keys: SessionKeys,
     pub spend: Mutex<SpendLimits>,
+    pub events: EventChunks,
     /// Changes with each act that may end a caller's rights; event streams check their proof then.
     pub rights: tokio::sync::watch::Sender<u64>,
     /// When expired nonces were last dropped from memory, in microseconds.
@@ -166,6 +173,7 @@ impl Funds {
             additions: Arc::default(),
             keys,
             spend: Mutex::default(),
+            events: EventChunks::default(),
             // Not a number that an earlier holder had.
             rights: tokio::sync::watch::Sender::new(now.0),
             forgotten_at: AtomicU64::new(now.0),
@@ -272,6 +280,7 @@ impl From<RegistryError> for ApiError {
             | RegistryError::Log(_)
             | RegistryError::LogCutShort { .. }
             | RegistryError::LogNotInJournal { .. }
+            | RegistryError::OverrideUnsigned { .. }
             | RegistryError::FreezeMismatch { .. } => ErrorCode::BooksDamaged.into(),
         }
     }

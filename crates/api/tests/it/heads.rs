@@ -12,7 +12,8 @@ use crate::world::{AUDIENCE, Ask, CHAIN, World, address, funds_of, key};
 pub fn publish(world: &World) -> SignedHead {
     let rows = Rows::open(&world.ledger).unwrap();
     let sign = |digest: &[u8; 32]| WalletSignature::by(&key("deployment"), digest);
-    let signer = HeadSigner { audience: AUDIENCE, chain: CHAIN, address: address("deployment"), sign: &sign };
+    let (address, batches_max) = (address("deployment"), publishing::BATCHES_MAX);
+    let signer = HeadSigner { audience: AUDIENCE, chain: CHAIN, address, batches_max, sign: &sign };
     publishing::step(&signer, &rows, Time(world.seconds() * 1_000_000)).unwrap();
     bankroll_heads::views::latest(rows.reader()).unwrap().unwrap()
 }

@@ -9,6 +9,7 @@ mod error_pages;
 mod event_streams;
 mod events;
 mod exits;
+mod freezes;
 mod front;
 mod front_rates;
 mod heads;

@@ -18,8 +18,8 @@ Examples:
   bankroll alerts show alt_0a1b2c3d4e5f60718293a4b5c6d7e8f9 --dir casino
   bankroll alerts acknowledge alt_0a1b2c3d4e5f60718293a4b5c6d7e8f9
 
-docs/runbooks has a page for each kind: what it means, what to do, how it
-ends. Most alerts close by themselves when their condition is over.";
+docs/runbooks has a page for each kind, with what it means, what to do and how
+it ends. Most alerts close by themselves when their condition is over.";
 
 #[derive(Debug, Subcommand)]
 pub enum AlertsCommand {

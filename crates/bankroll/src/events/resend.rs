@@ -13,7 +13,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   bankroll events resend whe_0123... --event evt_81_0 --dir casino
-  bankroll events resend whe_0123... --from evt_81_0 --to evt_99_0 --dir casino
+  bankroll events resend whe_01... --from evt_81_0 --to evt_99_0 --dir casino
 
 The webhook gets each of these events once more that its types accept, with the
 same id as before. `bankroll webhooks deliveries` shows what became of it.")]

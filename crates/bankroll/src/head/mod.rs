@@ -34,7 +34,7 @@ begins with the kept one. Exit code 4 if it cannot: the journal was cut or
 rewritten. With --signed-by both heads must be signed by that key.")]
 pub struct HeadArgs {
     /// The head that was published after this batch [default: the newest]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = terminal::whole::<u64>(1..=u64::MAX, "the number of a batch"))]
     batch: Option<u64>,
     /// Check that it continues this head, a file of `bankroll head --json`
     #[arg(long, value_name = "FILE")]

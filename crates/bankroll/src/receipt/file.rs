@@ -67,7 +67,7 @@ pub enum ReceiptFileError {
     RepeatedKey { line: usize, column: usize },
     #[error(
         "a key of a receipt is missing or has a value of a wrong kind, or its batch has an unknown key; a receipt has \
-         {} (path, published and accounts only together)",
+         {}",
         KEYS.join(", ")
     )]
     Shape,

@@ -55,7 +55,7 @@ pub struct ReceiptArgs {
     #[arg(long, value_name = "SERVER")]
     scope: Option<Scope>,
     /// Prove it under the head that was published after this batch [default: the newest]
-    #[arg(long, value_name = "BATCH", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BATCH", value_parser = terminal::whole::<u64>(1..=u64::MAX, "the number of a batch"))]
     under: Option<u64>,
     /// Ask the Funds API, with this key
     #[arg(long, value_name = "FILE")]

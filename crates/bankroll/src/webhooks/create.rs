@@ -11,7 +11,7 @@ use crate::funds_call::{RetryArgs, SubjectArgs, change};
 #[command(after_help = "\
 Examples:
   bankroll webhooks create https://hooks.example/bankroll --dir casino
-  bankroll webhooks create https://hooks.example/x --type 'deposit.*' --dir casino
+  bankroll webhooks create https://a.example/ --type 'spawn.*' --dir casino
   bankroll webhooks create http://127.0.0.1:4242/ --server arena \\
     --key arena.key --dir casino
 
@@ -33,7 +33,7 @@ pub struct WebhookCreateArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll webhooks set whe_0123... --url https://hooks.example/two --dir casino
+  bankroll webhooks set whe_0123... --url https://a.example/two --dir casino
   bankroll webhooks set whe_0123... --type 'spawn.*' --dir casino")]
 pub struct WebhookSetArgs {
     /// The webhook

@@ -11,7 +11,7 @@ use crate::funds_call::{SubjectArgs, ask, list as entries, text};
 #[command(after_help = "\
 Examples:
   bankroll webhooks deliveries whe_0123... --dir casino
-  bankroll webhooks deliveries whe_0123... --state pending --dir casino --json")]
+  bankroll webhooks deliveries whe_01... --state pending --dir casino --json")]
 pub struct WebhookDeliveriesArgs {
     /// The webhook
     #[arg(value_name = "WEBHOOK")]

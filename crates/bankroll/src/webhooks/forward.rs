@@ -1,9 +1,10 @@
 //! Events to a developer's own program, as a webhook would send them.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bankroll_notify::{WebhookSecret, signatures};
 use bankroll_roles::requests::FundsClient;
+use bankroll_store::Clock;
 use bankroll_terminal::{self as terminal, Paint, StopSignal};
 use serde_json::{Value, json};
 use ureq::{Agent, http::Uri};
@@ -57,7 +58,7 @@ pub(super) fn run(
 /// The status of the answer, or why there is none.
 fn send(agent: &Agent, url: &str, secret: &WebhookSecret, event: &Value) -> Result<u16, String> {
     let (id, body) = (text(&event["id"]), event.to_string());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let now = Clock::machine().now().0 / 1_000_000;
     let signature = signatures(std::slice::from_ref(secret), &id, now, &body);
     let request = agent
         .post(url)

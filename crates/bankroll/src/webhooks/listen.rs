@@ -10,7 +10,7 @@ use crate::funds_call::SubjectArgs;
 #[command(after_help = "\
 Examples:
   bankroll webhooks listen --secret whsec_...
-  bankroll webhooks listen --forward-to http://127.0.0.1:3000/hook --dir casino
+  bankroll webhooks listen --forward-to http://127.0.0.1:3000/ --dir casino
 
 Without --forward-to it is a receiver: it checks the signature of each delivery
 with --secret, prints the event, and answers 204, or 401 if the signature is
@@ -25,7 +25,7 @@ pub struct WebhookListenArgs {
     #[arg(value_parser = whole::<u16>(0..=65_535, "a port"))]
     port: u16,
     /// The secret of the webhook, or of what is forwarded: whsec_...
-    #[arg(long, value_name = "SECRET", value_parser = secret_text)]
+    #[arg(long, value_name = "SECRET")]
     secret: Option<String>,
     /// Send each event to this URL
     #[arg(long, value_name = "URL", value_parser = forward::url)]
@@ -41,13 +41,9 @@ pub struct WebhookListenArgs {
     subject: SubjectArgs,
 }
 
-/// The text, if it is a secret; never repeated in an error.
-fn secret_text(text: &str) -> Result<String, String> {
-    secret::parse(text).map(|_| text.to_owned())
-}
-
 pub fn listen(args: &WebhookListenArgs, json: bool) -> anyhow::Result<()> {
     let stop = StopSignal::listen()?;
+    // Not by the parser of arguments: its error would repeat the secret.
     let given = args.secret.as_deref().map(secret::parse).transpose().map_err(terminal::UsageError)?;
     let Some(url) = &args.forward_to else { return receiver::run(args.port, given, json, &stop) };
     let client = args.subject.connect()?;

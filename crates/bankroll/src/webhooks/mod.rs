@@ -25,7 +25,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   bankroll webhooks create https://hooks.example/bankroll --dir casino
   bankroll webhooks deliveries whe_0123... --dir casino
-  bankroll webhooks listen --forward-to http://127.0.0.1:3000/hook --dir casino";
+  bankroll webhooks listen --forward-to http://127.0.0.1:3000/ --dir casino";
 
 #[derive(Debug, Subcommand)]
 pub enum WebhooksCommand {

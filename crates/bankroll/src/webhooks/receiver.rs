@@ -1,9 +1,6 @@
 //! A receiver on this machine: it checks each delivery and prints it.
 
-use std::{
-    net::Ipv4Addr,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{net::Ipv4Addr, time::Duration};
 
 use anyhow::Context;
 use axum::{
@@ -13,6 +10,7 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
 };
 use bankroll_notify::WebhookSecret;
+use bankroll_store::Clock;
 use bankroll_terminal::{self as terminal, Paint, StopSignal};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -67,7 +65,7 @@ async fn receive(
         timestamp: header("webhook-timestamp"),
         signature: header("webhook-signature"),
     };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let now = Clock::machine().now().0 / 1_000_000;
     let text = String::from_utf8_lossy(&body);
     let verdict = receiver.secret.as_ref().map(|secret| verify(secret, &delivery, &text, now));
     let event: Value = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(text.as_ref()));

@@ -53,6 +53,21 @@ fn transfers_over_http_are_measured_with_both_parts_of_their_cost_and_leave_noth
 }
 
 #[test]
+fn slow_consumers_of_events_are_measured_side_by_side_with_none_and_leave_nothing_behind() {
+    let folder = folder();
+    let report = run(folder.path(), &["bench", "events", "--quick", "--json"]).json();
+    assert_eq!((&report["shape"], &report["streams"], &report["endpoints"]), (&"32x1".into(), &100.into(), &10.into()));
+    let rows = report["rows"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| row["consumers"].as_str().unwrap()).collect();
+    assert_eq!(names, ["none", "streams", "endpoints", "both"]);
+    for field in ["per_s", "p99_ms", "ratio"] {
+        assert!(rows.iter().all(|row| row[field].as_f64().unwrap() > 0.0), "{field}: {report}");
+    }
+    assert_eq!(report["ratio"], rows[3]["ratio"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the books are removed");
+}
+
+#[test]
 fn an_unreachable_server_is_reported_before_anything_is_measured() {
     for (address, why) in [
         ("postgres://nobody@127.0.0.1:1/books", "cannot connect to Postgres"),

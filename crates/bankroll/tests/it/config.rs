@@ -38,6 +38,25 @@ fn values_that_cannot_be_used_are_named() {
     check_refused("[books\n", &["./bankroll.toml: TOML parse error at line 1"]);
 }
 
+/// Every command refuses it, `doctor` among them.
+#[test]
+fn webhooks_reach_no_private_target_with_a_real_chain() {
+    let set = |id: &str| {
+        let rpc = ["--set", "chain.rpc=http://127.0.0.1:8545", "--set"].map(str::to_owned);
+        rpc.into_iter().chain([format!("chain.id={id}"), "--set".into(), "notify.allow_private_targets=true".into()])
+    };
+    let run = |command: &str, id: &str| {
+        let args: Vec<String> = command.split(' ').map(str::to_owned).chain(set(id)).collect();
+        run(folder().path(), &args.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let says = "--set notify.allow_private_targets: true is for development: on a real chain a webhook could reach the \
+                machines of this deployment (chain.id is 1); set it to false";
+    run("config check", "1").fails(2, &[says]);
+    assert!(run("doctor", "1").stdout.contains("notify.allow_private_targets: true is for development"));
+    // A wallet and a genesis are missing; private targets are no problem of a test chain.
+    assert!(!run("config check", "31337").stderr.contains("notify.allow_private_targets"));
+}
+
 #[test]
 fn each_problem_is_a_cause_in_json() {
     let args = ["config", "check", "--json", "--set", "books.queue_max=1", "--set", "chain.symbol="];

@@ -6,11 +6,15 @@ use std::{
     path::Path,
 };
 
+use bankroll_roles::AuthKey;
 use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::program::{demo_folder, folder, hold, run, run_with};
+use crate::{
+    people::act,
+    program::{demo_folder, folder, hold, run, run_with},
+};
 
 /// The checks of a folder with books, and the exit code.
 fn doctor(folder: &Path, more: &[&str]) -> (i32, Value) {
@@ -51,6 +55,7 @@ fn sound_books_are_green() {
         "schema",
         "books",
         "newest head",
+        "head key",
         "lock",
         "settings",
         "pages",
@@ -59,6 +64,7 @@ fn sound_books_are_green() {
         "audit log",
         "people",
         "people's keys",
+        "alerts",
         "audit",
     ];
     assert_eq!(names, expected);
@@ -249,4 +255,76 @@ fn a_change_of_the_file_that_was_interrupted_is_undone_by_the_writer() {
     assert!(casino.join("books.db-journal").exists(), "nothing was changed");
     hold(&casino).close();
     run(folder.path(), &["doctor", "--dir", "casino", "--full"]).ok();
+}
+
+/// A check of a new deployment, by its name.
+fn check_of(folder: &Path, name: &str) -> Value {
+    let report = run(folder, &["doctor", "--json", "--dir", "studio"]).json();
+    report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
+}
+
+/// The first owner of a studio says that one person is enough.
+fn set_quorum_of_one(folder: &Path) {
+    let owner = AuthKey::read(&folder.join("studio/owner.key")).unwrap();
+    let body = r#"{"content":{"kind":"set_quorum","quorum":1}}"#;
+    act(&folder.join("studio"), &owner, ("POST", "/v1/proposals", body), "quorum");
+}
+
+#[test]
+fn one_person_is_noticed_and_so_is_a_quorum_of_one() {
+    let folder = folder();
+    let init = run(folder.path(), &["init", "--dir", "studio"]).ok();
+    assert!(init.contains("operators add NAME --role approver") && init.contains("operators quorum 1"), "{init}");
+    let people = check_of(folder.path(), "people");
+    let found = "1 person: 1 can propose, 1 can confirm; a proposal needs 2, and there never was a second";
+    assert_eq!((&people["ok"], &people["found"]), (&true.into(), &found.into()));
+    assert!(people["fix"].as_str().unwrap().contains("operators quorum 1"), "{people}");
+    set_quorum_of_one(folder.path());
+    let people = check_of(folder.path(), "people");
+    let found = "1 person: 1 can propose, 1 can confirm; a proposal needs 1: one person is enough for every act";
+    assert_eq!((&people["ok"], &people["found"]), (&true.into(), &found.into()));
+    let log = check_of(folder.path(), "audit log");
+    assert_eq!(log["found"], "2 entries: every hash and signature is good, and the journal has the same");
+
+    let keys = check_of(folder.path(), "people's keys");
+    assert!(keys["found"].as_str().unwrap().ends_with("who takes it over signs as owner"), "{keys}");
+    fs::rename(folder.path().join("studio/owner.key"), folder.path().join("elsewhere.key")).unwrap();
+    assert_eq!(check_of(folder.path(), "people's keys"), Value::Null);
+}
+
+/// Two owners, of whom one suspends the other: no proposal can be confirmed any more.
+#[test]
+fn a_quorum_that_cannot_be_met_any_more_is_red() {
+    let folder = folder();
+    run(folder.path(), &["init", "--dir", "studio"]).ok();
+    let (studio, ann) = (folder.path().join("studio"), AuthKey::create(&folder.path().join("ann.key")).unwrap());
+    let owner = AuthKey::read(&studio.join("owner.key")).unwrap();
+    let ann = ann.address();
+    let add = format!(r#"{{"content":{{"kind":"add_person","person":"ann","roles":["owner"],"address":"{ann}"}}}}"#);
+    act(&studio, &owner, ("POST", "/v1/proposals", &add), "ann");
+    assert_eq!(check_of(folder.path(), "people")["fix"], Value::Null);
+    act(&studio, &owner, ("POST", "/v1/operators/ann/suspend", "{}"), "suspend");
+    let people = check_of(folder.path(), "people");
+    assert_eq!(people["ok"], false, "{people}");
+    assert!(people["found"].as_str().unwrap().ends_with("no proposal can be confirmed"), "{people}");
+}
+
+#[test]
+fn an_edited_log_of_people_is_unsound_and_the_entry_is_named() {
+    let folder = folder();
+    run(folder.path(), &["init", "--dir", "studio"]).ok();
+    set_quorum_of_one(folder.path());
+    let books = Connection::open(folder.path().join("studio/books.db")).unwrap();
+    books
+        .execute("UPDATE audit_log SET entry = replace(entry, 'set_quorum', 'set_roles') WHERE number = 2", [])
+        .unwrap();
+    drop(books);
+    let log = check_of(folder.path(), "audit log");
+    assert_eq!(
+        (&log["ok"], &log["found"]),
+        (&false.into(), &"entry 2 of the audit log is not what was written".into())
+    );
+    let audited = run(folder.path(), &["audit", "--dir", "studio"]);
+    assert_eq!(audited.code, 4);
+    assert!(audited.stderr.contains("audit_log"), "{}", audited.stderr);
 }

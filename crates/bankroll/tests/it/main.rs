@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod accounts;
+mod alerts;
 mod audit;
 mod bad_input;
 mod bench;
@@ -16,10 +17,12 @@ mod demo_nodes;
 mod demo_up;
 mod doctor;
 mod doctor_chain;
+mod events_commands;
 mod examples;
 mod flows;
 mod forwarding;
 mod hand;
+mod heads;
 mod help;
 mod house;
 mod http_referees;
@@ -28,6 +31,7 @@ mod init;
 mod keys;
 mod migrate_books;
 mod nodes;
+mod people;
 mod people_commands;
 mod program;
 mod read_only;
@@ -42,5 +46,6 @@ mod serve;
 mod serve_chain;
 mod signer;
 mod taken_over;
+mod taken_over_people;
 mod tutorial;
 mod widths;

@@ -77,7 +77,7 @@ fn another_head_and_every_edit_are_refused() {
     assert_eq!(edited(&|value| value["head"] = "11".repeat(32).into()), (4, "broken".into()));
     assert_eq!(edited(&|value| value["record"] = forged.clone().into()), (4, "broken".into()));
     assert_eq!(edited(&|value| value["record"] = "00".into()), (4, "broken".into()), "bytes that are no record");
-    assert_eq!(edited(&|value| value["format"] = "bankroll receipt 3".into()).0, 1);
+    assert_eq!(edited(&|value| value["format"] = "bankroll receipt 2".into()).0, 1);
     assert_eq!(edited(&|value| value["record"] = "xyz".into()).0, 1);
 }
 
@@ -122,7 +122,7 @@ fn a_file_that_is_no_receipt_is_refused_in_plain_words() {
     };
     check(b"", "it is not JSON (line 1, column 0)");
     check(b"[1]", "a key of a receipt is missing or has a value of a wrong kind");
-    check(b"{\"format\": \"bankroll receipt 2\"}", "a key of a receipt is missing");
+    check(b"{\"format\": \"bankroll receipt 3\"}", "a key of a receipt is missing");
     check(b"\xff\xfe", "file is not a receipt: it is not text");
 }
 

@@ -82,11 +82,29 @@ fn a_balance_that_is_damaged_while_a_node_runs_ends_it_with_code_4() {
     let books = Connection::open(folder.path().join("bankroll-demo/books.db")).unwrap();
     assert_eq!(books.execute("UPDATE balances SET balance = ?1 WHERE id = ?2", (before, id)).unwrap(), 1);
     drop(books);
+    // While the books were unsound no alert could be written into them: the next node writes it.
     let restored = serve(folder.path(), 86_400);
-    restored.until("took");
+    let [_, opened] = restored.until_all(["took", "alert_opened"]);
+    assert_eq!((&opened["kind"], &opened["severity"]), (&"books_unsound".into(), &"critical".into()), "{opened}");
+    let id = opened["alert"].as_str().unwrap();
+    let shown = run(folder.path(), &["alerts", "show", id, "--json", "--dir", "bankroll-demo"]).json();
+    assert!(shown["summary"].as_str().unwrap().contains("the books were not sound"), "{shown}");
+    assert!(shown["details"]["found"].as_str().unwrap().contains("balances"), "{shown}");
     restored.signal("-TERM");
     assert_eq!(restored.ended().0, 0);
+    let (code, shown) = check(folder.path(), "bankroll-demo");
+    assert_eq!((code, &shown["ok"]), (1, &true.into()), "the books are sound, and a person must look");
+    run(folder.path(), &["alerts", "close", id, "--dir", "bankroll-demo"]).ok();
     assert_eq!(check(folder.path(), "bankroll-demo").0, 0);
+
+    // The file still has the finding, and a person has closed the alert: it does not open again.
+    let again = serve(folder.path(), 1);
+    again.until_all(["took", "scrubbed"]);
+    again.until("scrubbed");
+    again.signal("-TERM");
+    assert_eq!(again.ended().0, 0);
+    let open = run(folder.path(), &["alerts", "list", "--kind", "books_unsound", "--json", "--dir", "bankroll-demo"]);
+    assert_eq!(open.json()["alerts"], serde_json::json!([]));
 }
 
 #[test]

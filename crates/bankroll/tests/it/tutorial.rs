@@ -1,4 +1,4 @@
-//! `docs/tutorial.md`, run as a reader would: every command, in its order, and what the page says it prints.
+//! `docs/tutorial.md` and `docs/events.md`, run as a reader would: every command, in its order, and what the page says it prints.
 //!
 //! Blocks marked `sh` are run to their end; those marked `sh leave running: NAME` run until the page is over. The `text`
 //! block after a block is what it prints: its lines in this order, with others between them. Hashes, addresses, times and
@@ -19,11 +19,15 @@ use crate::{
     running::PATIENCE,
 };
 
-const PAGE: &str = include_str!("../../../../docs/tutorial.md");
+const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
+const EVENTS: &str = include_str!("../../../../docs/events.md");
 /// The address of the chain on the page.
 const CHAIN: &str = "127.0.0.1:8545";
 /// The address of the Funds API on the page.
 const API: &str = "127.0.0.1:8640";
+
+/// The address of the listener on the page about events.
+const LISTENER: &str = "127.0.0.1:4242";
 
 /// One block of commands of the page.
 struct Step {
@@ -41,6 +45,7 @@ fn steps(page: &str) -> Vec<Step> {
                 steps.last_mut().expect("commands before what they print").shows =
                     text.lines().map(Into::into).collect();
             }
+            (Some(_), Some((mark, _))) if mark == "json" => {}
             (Some(_), Some((mark, script))) => steps.push(Step { mark, script, shows: Vec::new() }),
             (None, Some((mark, text))) => block = Some((mark, format!("{text}{line}\n"))),
             (None, None) => {}
@@ -56,6 +61,8 @@ struct Reader {
     chain: String,
     /// Where the Funds API really listens.
     api: String,
+    /// Where the listener really listens.
+    listener: String,
     running: Vec<Background>,
 }
 
@@ -71,6 +78,8 @@ impl Reader {
         let script = script
             .replace("bankroll chain pay ", &format!("bankroll chain pay --rpc http://{CHAIN} "))
             .replace("bankroll chain --", "bankroll chain --port 0 --")
+            .replace("--port 4242", "--port 0")
+            .replace(LISTENER, &self.listener)
             .replace(CHAIN, &self.chain)
             .replace(API, &self.api);
         let mut shell = Command::new("sh");
@@ -105,13 +114,16 @@ impl Reader {
             if let Some((_, rest)) = line.split_once("answers the Funds API at http://") {
                 rest.split(';').next().unwrap().clone_into(&mut self.api);
             }
+            if let Some(rest) = line.strip_prefix("listening at http://") {
+                rest.trim_end_matches('/').clone_into(&mut self.listener);
+            }
             wanted.see(&self.as_on_page(&line));
         }
         self.running.push(left);
     }
 
     fn as_on_page(&self, line: &str) -> String {
-        line.replace(&self.chain, CHAIN).replace(&self.api, API)
+        line.replace(&self.chain, CHAIN).replace(&self.api, API).replace(&self.listener, LISTENER)
     }
 
     /// Ctrl-C in every terminal, the last one first.
@@ -180,10 +192,11 @@ fn kind(word: &str) -> Option<(&'static str, usize)> {
     }
 }
 
-#[test]
-fn every_command_of_the_tutorial_does_what_the_page_says() {
-    let steps = steps(PAGE);
-    let mut reader = Reader { folder: folder(), chain: CHAIN.into(), api: API.into(), running: Vec::new() };
+/// Runs a page; `left` processes are left running by it, and so many blocks say what they print.
+fn check(page: &str, left: usize, shown: usize) {
+    let steps = steps(page);
+    let [chain, api, listener] = [CHAIN, API, LISTENER].map(str::to_owned);
+    let mut reader = Reader { folder: folder(), chain, api, listener, running: Vec::new() };
     for step in &steps {
         match step.mark.as_str() {
             "sh build" => assert!(step.script.starts_with("cargo build --release\n"), "{}", step.script),
@@ -194,9 +207,19 @@ fn every_command_of_the_tutorial_does_what_the_page_says() {
             }
         }
     }
-    assert_eq!(reader.running.len(), 3);
-    assert!(steps.iter().filter(|step| !step.shows.is_empty()).count() >= 8, "the page shows what its commands print");
+    assert_eq!(reader.running.len(), left);
+    assert!(steps.iter().filter(|step| !step.shows.is_empty()).count() >= shown, "the page shows what it prints");
     reader.stop();
+}
+
+#[test]
+fn every_command_of_the_tutorial_does_what_the_page_says() {
+    check(TUTORIAL, 3, 8);
+}
+
+#[test]
+fn every_command_of_the_page_about_events_does_what_the_page_says() {
+    check(EVENTS, 2, 7);
 }
 
 #[test]

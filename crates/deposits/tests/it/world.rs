@@ -184,13 +184,17 @@ impl World {
     }
 
     pub fn index(&mut self, indexer: &mut Indexer) -> ScanOutcome {
+        self.try_index(indexer).unwrap()
+    }
+
+    pub fn try_index(&mut self, indexer: &mut Indexer) -> Result<ScanOutcome, ScanError> {
         self.now += 1;
         let proven = self.signed_in.clone();
         let update = move |_: &Reader, watch: &mut WatchList| {
             watch.proven.extend(proven);
             Ok(())
         };
-        indexer.step(Time(self.now), &self.node, self.rows(), update).unwrap()
+        indexer.step(Time(self.now), &self.node, self.rows(), update)
     }
 
     pub fn scan_all(&mut self) {

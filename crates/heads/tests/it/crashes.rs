@@ -14,7 +14,7 @@ fn a_process_that_ends_before_or_after_the_commit_publishes_all_or_nothing() {
         (FaultKind::EndsAfter, true, true),
     ];
     for (fault, ends, is_published) in cases {
-        let mut world = World::new();
+        let mut world = World::in_folder();
         world.grow_to(255);
         let first = world.published();
         world.grow_to(260);

@@ -111,3 +111,14 @@ fn another_key_goes_on_under_its_own_address_and_a_clock_set_back_does_not_show(
     world.restart();
     world.audit();
 }
+
+#[test]
+fn after_a_long_pause_each_step_publishes_a_part() {
+    let mut world = World::new();
+    world.batches_max = 100;
+    world.grow_to(250);
+    let rounds: Vec<(u64, bool)> =
+        std::iter::from_fn(|| world.publish().unwrap()).map(|round| (round.head.batch, round.has_more)).collect();
+    assert_eq!(rounds, [(100, true), (200, true), (250, false)]);
+    world.audit();
+}

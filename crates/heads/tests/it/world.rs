@@ -17,7 +17,7 @@ use bankroll_ledger::{
 };
 use bankroll_orders::{Address, ChainId, typed_data::WalletSignature};
 use bankroll_store::{Audit, Clock, FaultKind, FaultPoint, Ledger, LedgerOptions, Location, Reader, Rows};
-use bankroll_testkit::postgres;
+use bankroll_testkit::{checksums, postgres};
 use k256::ecdsa::SigningKey;
 use tempfile::TempDir;
 
@@ -33,6 +33,8 @@ pub struct World {
     /// The fault of the next commit.
     pub fault: Arc<Mutex<Option<FaultKind>>>,
     pub key: SigningKey,
+    /// The most batches that one step publishes.
+    pub batches_max: u64,
     numbers: AtomicU64,
 }
 
@@ -41,6 +43,17 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
+        Self::at(folder, location)
+    }
+
+    /// The same in a folder: faults are injected into commits there.
+    pub fn in_folder() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let location = folder.path().into();
+        Self::at(folder, location)
+    }
+
+    fn at(folder: TempDir, location: Location) -> Self {
         let (clock, now) = Clock::manual(Time(START * 1_000_000));
         let fault = Arc::new(Mutex::new(None));
         let injected = Arc::clone(&fault);
@@ -51,7 +64,8 @@ impl World {
             ..LedgerOptions::new(location)
         };
         let key = SigningKey::from_slice(&[0x42; 32]).unwrap();
-        let mut world = Self { folder, options, open: None, clock: now, fault, key, numbers: AtomicU64::new(1) };
+        let (numbers, batches_max) = (AtomicU64::new(1), publish::BATCHES_MAX);
+        let mut world = Self { folder, options, open: None, clock: now, fault, key, batches_max, numbers };
         world.restart();
         let coin =
             Asset { chain: "eip155:31337".parse().unwrap(), unit: Unit::Native, decimals: 2, symbol: "SIM".into() };
@@ -112,7 +126,8 @@ impl World {
 
     fn with_signer<T>(&self, ask: impl FnOnce(&HeadSigner<'_>) -> T) -> T {
         let sign = |digest: &[u8; 32]| WalletSignature::by(&self.key, digest);
-        ask(&HeadSigner { audience: AUDIENCE, chain: CHAIN, address: self.address(), sign: &sign })
+        let (address, batches_max) = (self.address(), self.batches_max);
+        ask(&HeadSigner { audience: AUDIENCE, chain: CHAIN, address, batches_max, sign: &sign })
     }
 
     pub fn publish(&self) -> Result<Option<PublishedRound>, HeadsError> {
@@ -154,7 +169,7 @@ impl World {
 
     /// Grows the journal until it has this many batches.
     pub fn grow_to(&self, batches: u64) {
-        while self.reader().head().unwrap().batch < batches {
+        while self.rows().reader().head().unwrap().batch < batches {
             self.give(1);
         }
     }
@@ -176,18 +191,6 @@ impl World {
 
     /// Runs SQL that no role may run: triggers are off.
     pub fn edit(&self, sql: &str) {
-        match self.location() {
-            Location::Folder(folder) => {
-                let books = rusqlite::Connection::open(folder.join(bankroll_store::BOOKS_FILE)).unwrap();
-                let triggers = "DROP TRIGGER IF EXISTS published_heads_keep_what_they_have;
-                                DROP TRIGGER IF EXISTS published_heads_forget_nothing;
-                                DROP TRIGGER IF EXISTS batches_keep_what_they_have;";
-                books.execute_batch(&format!("{triggers}{sql}")).unwrap();
-            }
-            Location::Postgres(url) => {
-                let sql = format!("SET session_replication_role = replica; SET search_path = books, public; {sql}");
-                postgres::run(url.reveal(), &sql.replace("x'", "'\\x"));
-            }
-        }
+        checksums::edit(self.location(), sql);
     }
 }

@@ -99,15 +99,12 @@ pub fn is_consistent(from: u64, from_root: &Hash, to: u64, to_root: &Hash, proof
 /// The root over a range of leaves that the tree of its end has as a subtree.
 fn range_root<E>(range: &Range<u64>, subtree: &mut impl FnMut(Subtree) -> Result<Hash, E>) -> Result<Hash, E> {
     let width = range.end.saturating_sub(range.start);
-    match split(range).filter(|_| !width.is_power_of_two()) {
-        Some(middle) => {
-            let left = range_root(&(range.start..middle), subtree)?;
-            Ok(node(&left, &range_root(&(middle..range.end), subtree)?))
-        }
-        None => {
-            let level = width.trailing_zeros();
-            subtree(Subtree { level, index: range.start.checked_shr(level).unwrap_or(0) })
-        }
+    if let Some(middle) = split(range).filter(|_| !width.is_power_of_two()) {
+        let left = range_root(&(range.start..middle), subtree)?;
+        Ok(node(&left, &range_root(&(middle..range.end), subtree)?))
+    } else {
+        let level = width.trailing_zeros();
+        subtree(Subtree { level, index: range.start.checked_shr(level).unwrap_or(0) })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Deliveries over real sockets: what is sent, and every kind of answer.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, time::Duration};
 
-use bankroll_notify::{AttemptOutcome, DeliveryAttempt, WebhookSecret, signatures};
+use bankroll_notify::{AttemptOutcome, ClientLimits, DeliveryAttempt, WebhookSecret, signatures};
 
 use crate::receiver::{Connection, HOST, LocalReceiver, NOW, attempt};
 
@@ -97,33 +97,53 @@ fn headers_without_end_are_no_answer() {
     assert!(matches!(receiver.client().send(&here(&receiver), NOW), AttemptOutcome::Failed { .. }));
 }
 
+const LATE: &str = "no answer within the time";
+
 #[test]
 fn a_silent_endpoint_ends_with_its_time() {
-    let late = "no answer within the time";
-    // It takes the request and says nothing; or it never even takes the connection.
     let silent = LocalReceiver::start(|_| {
         loop {
             std::thread::park();
         }
     });
-    assert_eq!(silent.client().send(&here(&silent), NOW), failed(late));
+    assert_eq!(silent.impatient_client().send(&here(&silent), NOW), failed(LATE));
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let refused = silent.client().send(&attempt(&format!("http://127.0.0.1:{closed}/")), NOW);
     assert!(matches!(refused, AttemptOutcome::Failed { .. }), "{refused:?}");
     assert!(!format!("{refused:?}").contains("127.0.0.1"), "{refused:?}");
 }
 
-/// A byte now and then does not keep a delivery alive.
+/// A byte now and then, for twenty seconds, then the end of the connection.
+fn drip(stream: &mut dyn Connection, bytes: &[u8]) -> std::io::Result<()> {
+    for byte in bytes.iter().chain(std::iter::repeat_n(&b'0', 1_000)) {
+        stream.write_all(&[*byte])?;
+        stream.flush()?;
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Each byte comes in time; all of them do not. If only the pauses were limited, the end of the connection would end it.
 #[test]
 fn an_answer_that_drips_ends_with_its_time() {
-    let dripping = LocalReceiver::start(|stream| {
-        loop {
-            stream.write_all(b"H")?;
-            stream.flush()?;
-            std::thread::yield_now();
-        }
+    let headers = LocalReceiver::start(|stream| drip(stream, b"HTTP/1.1 200 OK\r\nx: "));
+    assert_eq!(headers.impatient_client().send(&here(&headers), NOW), failed(LATE));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{HOST}:{}/", listener.local_addr().unwrap().port());
+    // A record of TLS that never ends.
+    std::thread::spawn(move || drip(&mut listener.accept().unwrap().0, b"\x16\x03\x03\x40\x00"));
+    assert_eq!(headers.impatient_client().send(&attempt(&url), NOW), failed(LATE));
+    // The status counts, however slowly the rest comes.
+    let body = LocalReceiver::start(|stream| {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")?;
+        drip(stream, b"")
     });
-    assert!(matches!(dripping.client().send(&here(&dripping), NOW), AttemptOutcome::Failed { .. }));
+    let limits = ClientLimits { total: Duration::from_secs(4), ..ClientLimits::default() };
+    let outcome = body.client().with_limits(limits).send(&here(&body), NOW);
+    assert!(
+        matches!(&outcome, AttemptOutcome::Answered { status: 200, answer } if answer.len() < 1_000),
+        "{outcome:?}"
+    );
 }
 
 #[test]

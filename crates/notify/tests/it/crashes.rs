@@ -3,15 +3,15 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicI64, Ordering},
     },
 };
 
-use bankroll_notify::{DeliveryAttempt, Jitter};
-use bankroll_store::{FaultKind, FaultPoint};
+use bankroll_notify::{DeliveryAttempt, Jitter, announce_stopped};
+use bankroll_store::{EventPosition, FaultKind, FaultPoint};
 
-use crate::world::{World, ok};
+use crate::world::{World, answered, ok};
 
 /// Two endpoints, three events about two resources. Returns the ids.
 fn story(world: &mut World) -> Vec<String> {
@@ -102,5 +102,28 @@ fn killed_after_any_request_was_sent_it_is_sent_again() {
         check(&world, &events, &format!("killed after request {at}"));
         let killed = sent > at;
         assert!(killed == (world.received.len() > 6), "{at}: {}", world.received.len());
+    }
+}
+
+/// The books die while they disable an endpoint: it is disabled once, with one event.
+#[test]
+fn killed_while_an_endpoint_is_disabled_it_is_announced_once() {
+    for fault in [FaultKind::EndsBefore, FaultKind::EndsAfter, FaultKind::Full] {
+        let next = Arc::new(Mutex::new(None));
+        let injected = Arc::clone(&next);
+        let mut world =
+            World::in_folder(|options| options.fault_point = FaultPoint::with(move || injected.lock().unwrap().take()));
+        let id = world.endpoint("gone").id;
+        world.announce("deposit.credited", "dep_1");
+        world.settle(|_| answered(410));
+        *next.lock().unwrap() = Some(fault);
+        announce_stopped(world.ledger(), &world.reader()).unwrap_err();
+        world.restart();
+        announce_stopped(world.ledger(), &world.reader()).unwrap();
+        assert!(!world.find(&id).is_enabled(), "{fault:?}");
+        let events = world.reader().event_entries(EventPosition::default(), 100).unwrap();
+        let disabled = events.iter().filter(|entry| entry.event.kind == "webhook.disabled").count();
+        assert_eq!(disabled, 1, "{fault:?}");
+        world.audit();
     }
 }

@@ -10,7 +10,7 @@ fn an_endpoint_is_read_as_it_was_made() {
     let mut world = World::new();
     let made = world.endpoint_for("arena", "deposit.*,spawn.committed", Some("arena"));
     assert_eq!(world.find(&made.id), made);
-    assert_eq!(endpoints(&world.reader()).unwrap(), [made.clone()]);
+    assert_eq!(endpoints(&world.reader()).unwrap(), std::slice::from_ref(&made));
     let (disabled, change) = made.disable("operator", world.now());
     world.commit(change);
     assert_eq!(world.find(&made.id), disabled);

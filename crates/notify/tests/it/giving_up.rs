@@ -42,7 +42,7 @@ fn a_dead_endpoint_follows_its_schedule_to_the_end_and_delays_no_other() {
     let on_time: Vec<_> = world.received.iter().filter(|received| received.endpoint == live).collect();
     assert!(announced.len() >= 15, "{}", announced.len());
     assert_eq!(world.events_of(&live).len(), announced.len() - 1, "the last one is not due yet");
-    assert!(on_time.iter().all(|received| (received.at.0 - begin.0) % (DAY / 4) == 0));
+    assert!(on_time.iter().all(|received| (received.at.0 - begin.0).is_multiple_of(DAY / 4)));
     let stopped = world.find(&dead);
     assert_eq!(stopped.disabled.as_ref().map(|disabled| disabled.reason.as_str()), Some("failed"));
     assert!(world.find(&live).is_enabled());
@@ -61,11 +61,11 @@ fn an_endpoint_that_is_gone_is_disabled_at_once_with_an_event() {
     let second = world.announce("deposit.credited", "dep_2");
     let from = gone.clone();
     world.settle(|attempt| if attempt.endpoint == from { answered(410) } else { ok() });
-    assert_eq!(announce_stopped(world.ledger(), &world.reader()).unwrap(), [gone.clone()]);
+    assert_eq!(announce_stopped(world.ledger(), &world.reader()).unwrap(), std::slice::from_ref(&gone));
     assert_eq!(announce_stopped(world.ledger(), &world.reader()).unwrap(), []);
     let listed: Vec<_> =
         given_up(&world.reader()).unwrap().into_iter().map(|endpoint: WebhookEndpoint| endpoint.id).collect();
-    assert_eq!(listed, [gone.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&gone));
     world.settle(|_| ok());
     let heard = &world.received.iter().rfind(|received| received.endpoint == watcher).unwrap().body;
     let heard: serde_json::Value = serde_json::from_str(heard).unwrap();

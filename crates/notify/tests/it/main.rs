@@ -11,6 +11,7 @@ mod random;
 mod receiver;
 mod referee;
 mod requests;
+mod rights;
 mod targets;
 mod workers;
 mod world;

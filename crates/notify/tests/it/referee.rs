@@ -4,11 +4,11 @@ use std::{
     io::Write,
     path::PathBuf,
     process::{Command, Stdio},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use bankroll_ledger::Time;
 use bankroll_notify::{AttemptOutcome, DeliveryAttempt, WebhookSecret};
+use bankroll_store::Clock;
 use serde_json::{Value, json};
 
 use crate::receiver::{LocalReceiver, WireRequest, attempt};
@@ -42,8 +42,7 @@ fn line(request: &WireRequest, secret: &WebhookSecret) -> Value {
 fn the_reference_implementation_verifies_deliveries_and_refuses_changed_ones() {
     let receiver = LocalReceiver::start(|stream| stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
     // The package compares the time with its own clock.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = Time(u64::try_from(now.as_micros()).unwrap());
+    let now = Clock::machine().now();
     let (one, both) = (deliver(&receiver, &[1], now), deliver(&receiver, &[2, 1], now));
     let old = deliver(&receiver, &[1], Time(now.0 - 3_600_000_000));
     let changed = |change: fn(&mut Value)| {

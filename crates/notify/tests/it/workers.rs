@@ -63,9 +63,7 @@ fn two_workers_at_once_do_no_harm() {
 fn what_waits_for_one_endpoint_is_bounded() {
     let mut world = World::new();
     let (full, other) = (world.endpoint("full").id, world.endpoint("other").id);
-    for number in 0..WAITING_MAX + 150 {
-        world.announce("deposit.credited", &format!("dep_{number}"));
-    }
+    world.announce_many(WAITING_MAX + 150);
     let from = full.clone();
     // The first endpoint never answers: its requests stay in flight.
     let mut rounds = 0;

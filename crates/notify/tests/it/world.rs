@@ -7,8 +7,8 @@ use std::sync::{
 };
 
 use bankroll_ledger::{
-    AccountName, Action, Amount, Asset, Event, Fact, IdempotencyKey, Leg, Name, Namespace, Principal, References,
-    Request, Scope, Time, Unit,
+    AccountName, Action, Amount, Asset, Event, FACTS_MAX, Fact, IdempotencyKey, Leg, Name, Namespace, Principal,
+    References, Request, Scope, Time, Unit,
 };
 use bankroll_notify::{
     AttemptOutcome, DeliveryAttempt, DeliveryFilter, DeliveryView, DeliveryWorker, EndpointChange, EndpointId, Jitter,
@@ -73,6 +73,15 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let location = folder.path().into();
         Self::at(folder, location, set)
+    }
+
+    /// For tests that need Postgres.
+    pub fn in_database() -> Self {
+        Self::at(tempfile::tempdir().unwrap(), postgres::needed_database().into(), |_| {})
+    }
+
+    pub fn location(&self) -> Location {
+        self.options.location.clone()
     }
 
     fn at(folder: TempDir, location: Location, set: impl FnOnce(&mut LedgerOptions)) -> Self {
@@ -147,14 +156,28 @@ impl World {
     }
 
     pub fn announce_of(&mut self, server: &str, kind: &str, resource: &str) -> Result<String, SubmitError> {
+        let events = vec![event(server, kind, resource)];
+        let request = self.deposit(events);
+        let seq = self.ledger().apply(request)?.seq.unwrap();
+        Ok(event_id(EventPosition { seq, place: 0 }))
+    }
+
+    /// Events about as many resources, in few commits.
+    pub fn announce_many(&mut self, count: usize) {
+        let events: Vec<Event> =
+            (0..count).map(|number| event("arena", "deposit.credited", &format!("dep_{number}"))).collect();
+        let requests = events.chunks(FACTS_MAX).map(|events| self.deposit(events.to_vec())).collect();
+        for answer in self.ledger().submit(requests).unwrap().wait().unwrap() {
+            answer.effects().unwrap();
+        }
+    }
+
+    /// A deposit of the smallest amount, with these announcements.
+    fn deposit(&mut self, events: Vec<Event>) -> Request {
         let reader = self.reader();
         let account = |name: &str| reader.account_named(&name.parse().unwrap()).unwrap().unwrap().id;
         let (from, to) = (account("arena/custody/1/hot"), account("arena/funds/1/alice"));
-        let body = format!(r#"{{"server":"{server}","wallet":"alice","note":"{resource}"}}"#);
-        let event = Event { kind: kind.parse().unwrap(), resource: resource.into(), body };
-        let request = self.request(vec![Leg::Move { from, to, amount: Amount::new(1) }], Vec::new(), vec![event]);
-        let seq = self.ledger().apply(request)?.seq.unwrap();
-        Ok(event_id(EventPosition { seq, place: 0 }))
+        self.request(vec![Leg::Move { from, to, amount: Amount::new(1) }], Vec::new(), events)
     }
 
     /// Commits a change of an endpoint, as the act of a person does.
@@ -291,6 +314,11 @@ impl World {
     pub fn audit(&self) {
         Audit::new(self.reader()).run(|_| {}).unwrap();
     }
+}
+
+fn event(server: &str, kind: &str, resource: &str) -> Event {
+    let body = format!(r#"{{"server":"{server}","wallet":"alice","note":"{resource}"}}"#);
+    Event { kind: kind.parse().unwrap(), resource: resource.into(), body }
 }
 
 pub fn name(text: &str) -> Name {

@@ -138,10 +138,7 @@ impl Operators {
                     return Err(OperatorRefusal::AlreadyExists { what: "person", id: person.to_string() });
                 }
                 if RESERVED_NAMES.contains(&person.as_str()) {
-                    return Err(OperatorRefusal::Malformed {
-                        field: "person",
-                        why: "the name has a meaning of its own",
-                    });
+                    return Err(OperatorRefusal::Malformed { field: "person", why: "the name has another meaning" });
                 }
                 check_roles(roles)?;
                 self.check_new_key(*address)

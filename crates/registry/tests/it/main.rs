@@ -6,6 +6,7 @@ mod acts;
 mod audit;
 mod memory;
 mod operators;
+mod overrides;
 mod owner;
 mod players;
 mod registration;

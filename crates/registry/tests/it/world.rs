@@ -12,8 +12,8 @@ use bankroll_orders::{
 use bankroll_registry::{
     ActDecision, ActRefusal, AssetDraft, ChainDraft, ChangeOrigin, CustodyKeyDraft, KeyBounds, ProvenWallet, REGISTRY,
     RegistrationContext, RegistrationDecision, RegistrationRefusal, RegistrationTerms, Registry, RegistryChange,
-    RegistryDecision, ServerKeyDraft, SessionKeys, SignInConfig, SignInMessage, SignInOrigin, SignInRefusal,
-    SignatureCheck, change_request, decide_link, decide_registration, issue_nonce, link_request_id,
+    RegistryDecision, RegistryError, ServerKeyDraft, SessionKeys, SignInConfig, SignInMessage, SignInOrigin,
+    SignInRefusal, SignatureCheck, change_request, decide_link, decide_registration, issue_nonce, link_request_id,
 };
 use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Reader, StoreError};
 use bankroll_testkit::postgres;
@@ -238,6 +238,13 @@ impl World {
 
     pub fn loaded(&self) -> Registry {
         Registry::load(&self.reader(), Time(0)).unwrap()
+    }
+
+    /// The audit of the journal, then of what people have signed in it.
+    pub fn check_overrides(&self) -> Result<(), RegistryError> {
+        let (report, _) = Audit::new(self.reader()).run(|_| {}).unwrap();
+        let operators = bankroll_registry::audit_operators(&self.reader())?.unwrap();
+        bankroll_registry::check_overrides(&self.reader(), &operators, &report.overrides)
     }
 
     pub fn audit(&self) -> Result<(), StoreError> {

@@ -46,12 +46,13 @@ pub(super) fn scrub(node: NodeName, file: PathBuf, in_folder: bool, held_since: 
 
 /// Something that was found once: the time is in the subject, so that the next one is another alert.
 fn found_at(kind: AlertKind, node: &NodeName, found: &ScrubFinding) -> AlertCondition {
-    let at = when::show(Time(found.at));
+    let at = when::seconds(Time(found.at));
     let summary = match kind {
         BooksUnsound => format!("{node} found at {at} that the books were not sound: {}", found.what),
         _ => format!("{node} found at {at}: {}", found.what),
     };
-    AlertCondition::new(kind, &format!("{node} {at}"), &summary).with(&json!({ "found": found.what }))
+    AlertCondition::new(kind, &format!("{node} {}", when::show(Time(found.at))), &summary)
+        .with(&json!({ "found": found.what }))
 }
 
 fn overdue(

@@ -31,7 +31,7 @@ pub(super) fn waiting(reader: &Reader, _: Time) -> anyhow::Result<Vec<AlertObser
 fn observed(kind: AlertKind, groups: &[DepositGroup], what: &str) -> AlertObservation {
     let condition = |group: &DepositGroup| {
         let deposits = counted(group.count, "deposit", "deposits");
-        let (chain, at) = (&group.chain, when::show(group.at));
+        let (chain, at) = (&group.chain, when::seconds(group.at));
         let summary = format!("{deposits} on {chain} {} {what}, the first since {at}", is_are(group.count));
         AlertCondition::new(kind, chain, &summary).about(group.count).with(&json!({ "deposit": group.example }))
     };
@@ -40,10 +40,10 @@ fn observed(kind: AlertKind, groups: &[DepositGroup], what: &str) -> AlertObserv
 
 /// One alert for each reorganisation: the chain and the time are its subject.
 fn reorganised(group: &DepositGroup) -> AlertCondition {
-    let (chain, at) = (&group.chain, when::show(group.at));
+    let (chain, at) = (&group.chain, when::seconds(group.at));
     let deposits = counted(group.count, "deposit", "deposits");
     let summary = format!("{chain} dropped {deposits} at {at}, after they were final");
-    let condition = AlertCondition::new(DepositsOrphaned, &format!("{chain} {at}"), &summary);
+    let condition = AlertCondition::new(DepositsOrphaned, &format!("{chain} {}", when::show(group.at)), &summary);
     condition.about(group.count).with(&json!({ "chain": chain, "deposit": group.example }))
 }
 
@@ -78,7 +78,7 @@ fn indexer_state(
     let is_stalled = now.0.saturating_sub(since.0) >= STALLED;
     let summary = match state {
         Some(CursorState { block, moved_at, .. }) => {
-            let (block, at) = (thousands(*block), when::show(*moved_at));
+            let (block, at) = (thousands(*block), when::seconds(*moved_at));
             format!("the indexer of {chain} has read no block since {at}; it is at block {block}")
         }
         None => format!("the indexer of {chain} has read no block yet"),
@@ -106,7 +106,7 @@ mod tests {
             (stalled.map(|it| it.summary), stopped.map(|it| it.summary))
         };
         assert_eq!(kinds(Some(state(100, None)), 50, 109), (None, None));
-        let said = "the indexer of eip155:1 has read no block since 1970-01-01T01:40:00Z; it is at block 1,234";
+        let said = "the indexer of eip155:1 has read no block since 1970-01-01 01:40:00; it is at block 1,234";
         assert_eq!(kinds(Some(state(100, None)), 50, 110), (Some(said.into()), None));
         assert_eq!(kinds(Some(state(10, None)), 105, 110), (None, None), "the node was just started");
         let said = "the indexer of eip155:1 has read no block yet";

@@ -140,8 +140,8 @@ impl AlertLoop {
         let now = self.clock.now();
         let (observed, trouble) = observe(&mut self.sources, &reader, now);
         let done = round(&self.ledger, &reader, &mut self.watch, &observed, now)?;
-        done.written.iter().for_each(|change| write_line(&self.log, change));
         self.counts.set(done.alerts.counts(), now);
+        done.written.iter().for_each(|change| write_line(&self.log, change));
         if let Some(trouble) = trouble {
             // The reader may be the reason: the next round opens another.
             return Ok(LoopRound::Waits(trouble));

@@ -53,7 +53,7 @@ fn certificate_state(node: &NodeName, expires: Result<Time, String>, now: Time) 
         Ok(at) => {
             let days = at.0.saturating_sub(now.0) / DAY;
             let left = counted(days, "day", "days");
-            let summary = format!("the certificate of {node} expires at {}: {left} left", when::show(at));
+            let summary = format!("the certificate of {node} expires at {}: {left} left", when::seconds(at));
             let soon = AlertCondition::new(CertificateExpires, &subject, &summary);
             ((days < WARN_DAYS).then_some(soon), None)
         }
@@ -115,7 +115,7 @@ mod tests {
             observed.into_iter().flat_map(|seen| seen.conditions).map(|it| (it.kind, it.summary)).collect::<Vec<_>>()
         };
         assert_eq!(said(Ok(Time(130 * DAY))), []);
-        let soon = "the certificate of node-1 expires at 1970-05-10T00:00:00Z: 29 days left".to_owned();
+        let soon = "the certificate of node-1 expires at 1970-05-10 00:00:00: 29 days left".to_owned();
         assert_eq!(said(Ok(Time(129 * DAY))), [(CertificateExpires, soon)]);
         let expired = "other nodes do not accept node-1: it expired".to_owned();
         assert_eq!(said(Err("it expired".into())), [(CertificateExpired, expired)]);

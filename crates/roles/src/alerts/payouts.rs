@@ -65,7 +65,7 @@ fn observed(kind: AlertKind, groups: &[WaitingPayouts], what: &str) -> AlertObse
         let WaitingPayouts { of, count, example, since, reason } = group;
         let mut summary = format!("{} {what} {of}", counted(*count, "payout", "payouts"));
         if let Some(since) = since {
-            summary += &format!(", the first since {}", when::show(*since));
+            summary += &format!(", the first since {}", when::seconds(*since));
         }
         if let Some(reason) = reason {
             summary += &format!(": {reason}");

@@ -77,6 +77,10 @@ keys_in_memory_max = {keys_in_memory_max}
 scrub_percent = {scrub_percent}
 scrub_pause_s = {scrub_pause_s}
 
+# Where /metrics answers in a node with the role "books" and without the role "api" (which has api.metrics), as in
+# "127.0.0.1:8642": open alerts. Empty for nowhere.
+metrics = ""
+
 [node]
 # One node does everything, unless the books are in a database: then several can share the work (`bankroll serve`).
 # The name is the one in this node's certificate.

@@ -22,7 +22,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 50] = [
+const FORMS: [(&str, ValueForm); 51] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -32,6 +32,7 @@ const FORMS: [(&str, ValueForm); 50] = [
     ("books.keys_in_memory_max", ValueForm::Whole(1_024..=16_777_216)),
     ("books.scrub_percent", ValueForm::Whole(0..=100)),
     ("books.scrub_pause_s", ValueForm::Whole(1..=604_800)),
+    ("books.metrics", ValueForm::Text),
     ("node.name", ValueForm::Text),
     (ROLES_KEY, ValueForm::Text),
     ("node.listen", ValueForm::Text),

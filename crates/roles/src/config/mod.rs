@@ -57,6 +57,8 @@ pub struct BooksConfig {
     /// The share of the time in which `serve` re-reads the books; 0 is never.
     pub scrub_percent: u32,
     pub scrub_pause_s: u64,
+    /// Where `/metrics` answers in a node that has the role `books` and not the role `api`; empty for nowhere.
+    pub metrics: String,
 }
 
 /// [`Durability`] as it is written.
@@ -86,6 +88,7 @@ impl Default for BooksConfig {
             keys_in_memory_max: options.keys_in_memory_max,
             scrub_percent: 5,
             scrub_pause_s: 3_600,
+            metrics: String::new(),
         }
     }
 }
@@ -117,7 +120,10 @@ impl BooksConfig {
     }
 
     /// Values that have the right form and cannot work.
-    fn problems(&self) -> Option<(&'static str, String)> {
-        self.database.problem().map(|problem| (DATABASE_KEY, problem))
+    fn problems(&self) -> Vec<(&'static str, String)> {
+        let metrics = &self.metrics;
+        let is_usable = metrics.is_empty() || node::is_host_and_port(metrics);
+        let metrics = (!is_usable).then(|| ("books.metrics", format!("\"{metrics}\" is not of the form host:port")));
+        self.database.problem().map(|problem| (DATABASE_KEY, problem)).into_iter().chain(metrics).collect()
     }
 }

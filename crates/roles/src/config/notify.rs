@@ -37,7 +37,7 @@ impl NotifyConfig {
         TargetPolicy { allows_private: self.allow_private_targets }
     }
 
-    pub(super) fn setup(&self, node: &NodeConfig) -> NotifySetup {
+    pub(crate) fn setup(&self, node: &NodeConfig) -> NotifySetup {
         NotifySetup {
             policy: self.target_policy(),
             poll: Duration::from_millis(self.poll_ms),

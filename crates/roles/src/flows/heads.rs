@@ -38,7 +38,13 @@ impl HeadSettings {
 
     fn step(&self, rows: &Rows, key: &AuthKey, clock: &Clock) -> anyhow::Result<Option<PublishedRound>> {
         let sign = |digest: &[u8; 32]| key.sign(digest);
-        let signer = HeadSigner { audience: &self.audience, chain: self.chain, address: key.address(), sign: &sign };
+        let signer = HeadSigner {
+            audience: &self.audience,
+            chain: self.chain,
+            address: key.address(),
+            batches_max: publish::BATCHES_MAX,
+            sign: &sign,
+        };
         Ok(publish::step(&signer, rows, clock.now())?)
     }
 }

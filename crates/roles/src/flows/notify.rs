@@ -173,3 +173,6 @@ fn jitter() -> Jitter {
     let _ = OsRng.try_fill_bytes(&mut bytes);
     Jitter::new(u16::from_le_bytes(bytes) % 1_000)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,9 +9,10 @@ pub(crate) fn read_error(error: RegistryError) -> Result<StoreError, BadRow> {
         RegistryError::Store(error) => Ok(error),
         RegistryError::Row { bad, .. } => Err(bad),
         // No flow reads the audit log.
-        RegistryError::Log(_) | RegistryError::LogCutShort { .. } | RegistryError::LogNotInJournal { .. } => {
-            Err(BadRow { column: "entry" })
-        }
+        RegistryError::Log(_)
+        | RegistryError::LogCutShort { .. }
+        | RegistryError::LogNotInJournal { .. }
+        | RegistryError::OverrideUnsigned { .. } => Err(BadRow { column: "entry" }),
         RegistryError::FreezeMismatch { .. } => Err(BadRow { column: "frozen" }),
     }
 }

@@ -19,7 +19,9 @@ use std::{
 use anyhow::Context;
 use bankroll_api::{
     Funds, FundsSettings,
-    front::{self, AccessLine, FrontBackend, FrontConfig, FrontHandle, RateLimit, ReadyCheck},
+    front::{
+        self, AccessLine, FrontBackend, FrontConfig, FrontHandle, MetricSource, MetricsHandle, RateLimit, ReadyCheck,
+    },
 };
 use bankroll_ledger::Name;
 use bankroll_nodes::{Forwarder, RelayHandler, RelayedRequest};
@@ -154,14 +156,28 @@ fn start(
         &format!("answers the Funds API at {url}; its documentation is at {url}/docs"),
         &[("url", url.clone().into())],
     );
-    if let Some(address) = front.metrics_address() {
-        log.write(
-            "metrics",
-            &format!("answers /metrics at http://{address}"),
-            &[("address", address.to_string().into())],
-        );
-    }
+    front.metrics_address().into_iter().for_each(|address| write_metrics(log, address));
     Ok(front)
+}
+
+/// `/metrics` alone, at an address of the configuration; none for an empty one.
+pub fn open_metrics(
+    address: &str,
+    key: &str,
+    gauges: MetricSource,
+    log: &NodeLog,
+) -> anyhow::Result<Option<MetricsHandle>> {
+    if address.is_empty() {
+        return Ok(None);
+    }
+    let metrics = front::serve_metrics(resolve(address, key)?, gauges).with_context(|| key.to_owned())?;
+    write_metrics(log, metrics.address());
+    Ok(Some(metrics))
+}
+
+fn write_metrics(log: &NodeLog, address: SocketAddr) {
+    let sentence = format!("answers /metrics at http://{address}");
+    log.write("metrics", &sentence, &[("address", address.to_string().into())]);
 }
 
 fn resolve(address: &str, key: &str) -> anyhow::Result<SocketAddr> {

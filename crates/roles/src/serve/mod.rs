@@ -34,7 +34,7 @@ use std::{
 };
 
 use anyhow::Context;
-use bankroll_api::front::FrontHandle;
+use bankroll_api::front::{FrontHandle, MetricsHandle};
 use bankroll_nodes::{NodeIdentity, NodeRole, NodeRoles, NodeServer};
 use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
@@ -142,9 +142,19 @@ impl ServeNode {
         );
         let options = LedgerOptions { address, ..self.loaded.ledger_options() };
         let api = FundsApi::new(&self.loaded, self.chain.as_ref());
+        // The front of a node with the role `api` has them, too.
+        let metrics = (!config.node.roles.has(NodeRole::Api)).then(|| self.open_metrics()).transpose()?;
         let kept = self.keeper(handler, &api, false).run(&options);
+        drop(metrics);
         server.stop();
         kept
+    }
+
+    /// `/metrics` of a node without a front, if its configuration names an address.
+    fn open_metrics(&self) -> anyhow::Result<Option<MetricsHandle>> {
+        let counts = self.counts.clone();
+        let gauges = Arc::new(move || counts.gauges());
+        funds_api::open_metrics(&self.loaded.config.books.metrics, "books.metrics", gauges, &self.log)
     }
 
     fn keeper<'a>(&'a self, handler: Arc<BooksHandler>, api: &'a FundsApi, alone: bool) -> LeaseKeeper<'a> {

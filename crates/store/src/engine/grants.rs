@@ -24,6 +24,8 @@ pub struct RoleGrant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableRight {
     Read,
+    /// These columns of any row.
+    ReadOnly(&'static [&'static str]),
     /// Rows with values in any column.
     Insert,
     /// Rows with values in these columns only; the others have their defaults.
@@ -41,6 +43,7 @@ impl TableRight {
     pub(crate) fn privileges(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Read => ("SELECT", &[]),
+            Self::ReadOnly(columns) => ("SELECT", columns),
             Self::Insert => ("INSERT", &[]),
             Self::InsertOnly(columns) => ("INSERT", columns),
             Self::Update(columns) => ("UPDATE", columns),
@@ -51,7 +54,7 @@ impl TableRight {
     }
 }
 
-use TableRight::{Delete, Insert, InsertOnly, Read, Truncate, Update};
+use TableRight::{Delete, Insert, InsertOnly, Read, ReadOnly, Truncate, Update};
 
 const fn grants(table: &'static str, grants: &'static [RoleGrant]) -> TableGrants {
     TableGrants { table, grants }
@@ -69,10 +72,10 @@ const fn read_by_flows(books: RoleGrant) -> [RoleGrant; 4] {
     [books, role("indexer", &[Read]), role("payouts", &[Read]), role("reconciler", &[Read])]
 }
 
-/// Who delivers events reads the times of their batches, too.
-const fn read_by_flows_and_notify(books: RoleGrant) -> [RoleGrant; 5] {
+/// Who delivers events reads the times of their batches, and of the journal where it ends: nothing of a record.
+const fn read_by_flows_and(notify: RoleGrant, books: RoleGrant) -> [RoleGrant; 5] {
     let [books, indexer, payouts, reconciler] = read_by_flows(books);
-    [books, indexer, payouts, reconciler, role("notify", &[Read])]
+    [books, indexer, payouts, reconciler, notify]
 }
 
 const fn read_by_all(books: RoleGrant) -> [RoleGrant; 7] {
@@ -84,8 +87,8 @@ const fn read_by_all(books: RoleGrant) -> [RoleGrant; 7] {
 pub const BOOKS_GRANTS: &[TableGrants] = &[
     grants("migrations", &read_by_all(role("books", &[Read]))),
     grants("books.ledger_head", &read_by_all(role("books", &[Read, Update(LEDGER_HEAD)]))),
-    grants("books.journal", &read_by_flows(role("books", &[Read, Insert]))),
-    grants("books.batches", &read_by_flows_and_notify(role("books", &[Read, Insert]))),
+    grants("books.journal", &read_by_flows_and(role("notify", &[ReadOnly(&["seq"])]), role("books", &[Read, Insert]))),
+    grants("books.batches", &read_by_flows_and(role("notify", &[Read]), role("books", &[Read, Insert]))),
     grants("books.assets", &read_by_flows(role("books", &[Read, Insert, Delete]))),
     grants("books.accounts", &read_by_flows(role("books", &[Read, Insert, Update(&["debt", "checksum"]), Delete]))),
     grants(

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
 mod askers;
+mod attention;
 mod crashes;
 mod faults;
 mod fees;

@@ -30,7 +30,7 @@ impl ChangeGate {
     ) -> Result<bool, ApiError> {
         let key = format!("server/{server}/key/{}", call.key()?);
         let author = Funds::system_author(call, Scope::House, key, &format!("server:{server}"))?;
-        if self.earlier(&author).await?.is_some() {
+        if self.recorded(&author).await?.is_some() {
             return Ok(true);
         }
         let mut request = author.request(&[], self.now)?;

@@ -28,6 +28,21 @@ pub const ROWS: &[Row] = &[
     Row("receipt check receipt.json --head xyz", 2, "--head must be 64 hexadecimal digits"),
     Row("receipt check receipt.json --head ''", 2, "--head must be 64 hexadecimal digits"),
     Row("receipt check receipt.json --head 0x12", 2, "--head must be 64 hexadecimal digits"),
+    Row("receipt check receipt.json --head nope.json", 2, "or a file of `bankroll head --json`"),
+    Row("receipt check receipt.json --head file", 1, "file is not a published head"),
+    Row("receipt check receipt.json --head receipt.json", 1, "receipt.json is not a published head"),
+    Row("receipt check receipt.json --signed-by me", 2, "an address is 0x and 40 hexadecimal digits"),
+    Row(
+        "receipt check receipt.json --signed-by 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+        4,
+        "has no published head that 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+    ),
+    Row(
+        "receipt check receipt.json --signed-by 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 --head \
+         0000000000000000000000000000000000000000000000000000000000000000",
+        2,
+        "a hash is not signed",
+    ),
     Row(
         "receipt check receipt.json --head 0000000000000000000000000000000000000000000000000000000000000000",
         4,

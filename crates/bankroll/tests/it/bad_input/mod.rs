@@ -13,6 +13,7 @@ mod alerts;
 mod arguments;
 mod configuration;
 mod coverage;
+mod events;
 mod files;
 mod funds;
 mod owner;
@@ -33,6 +34,7 @@ const TABLES: [&[Row]; 11] = [
     alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
+    events::ROWS,
     files::ROWS,
     funds::ROWS,
     owner::ROWS,
@@ -59,6 +61,11 @@ fn wrong_alerts_are_refused() {
 #[test]
 fn wrong_arguments_are_refused() {
     check(arguments::ROWS);
+}
+
+#[test]
+fn wrong_input_about_events_is_refused() {
+    check(events::ROWS);
 }
 
 #[test]

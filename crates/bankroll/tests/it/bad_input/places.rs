@@ -239,6 +239,7 @@ pub const ROWS: &[Row] = &[
     Row("accept-loss extra", 2, "unexpected argument 'extra' found"),
     Row("audit --head 5 --dir good", 2, "a head is BATCH:HASH, a number and 64 hexadecimal digits"),
     Row("audit --head 0:00 --dir good", 2, "a head is BATCH:HASH"),
+    Row("audit --head file --dir good", 1, "file is not a published head"),
     Row(
         "audit --dir good --head 1:00000000000000000000000000000000000000000000000000000000000000ff",
         4,

@@ -12,6 +12,7 @@
 //! | `restarts` | a game server dies between reserving and committing; the node is stopped while calls are in flight |
 //! | `bodies` | slow, endless, huge, deep and duplicate-key bodies |
 //! | `connections` | idle connections, half-open handshakes, callers that never read |
+//! | `event_streams` | readers of events while nodes die and restart |
 //! | `relays` | what a front relays is what the holder would answer |
 
 mod bodies;
@@ -20,6 +21,7 @@ mod casino;
 mod connections;
 mod cutting_proxy;
 mod deployment;
+mod event_streams;
 mod lost_answers;
 mod one_key;
 mod races;
@@ -28,6 +30,10 @@ mod restarts;
 mod wallet;
 
 use std::time::{Duration, Instant};
+
+pub use caller::Caller;
+pub use casino::{Casino, start};
+pub use wallet::Wallet;
 
 use crate::running::PATIENCE;
 

@@ -10,7 +10,8 @@ pub(super) mod flow_rows;
 use std::{cell::Cell, collections::BTreeMap};
 
 use bankroll_ledger::{
-    Account, AssetId, Batch, Fingerprint, Hold, HoldId, HoldState, Record, Replay, Seq, Total, Verdict, merkle::Hash,
+    Account, Action, AssetId, Batch, Fingerprint, Hold, HoldId, HoldState, Principal, Record, Replay, Request, Seq,
+    Total, Verdict, merkle::Hash,
 };
 
 use self::flow_rows::FlowRows;
@@ -43,6 +44,8 @@ pub struct AuditReport {
     pub flow_rows: u64,
     /// For each asset, the sum of the debit-side and of the credit-side accounts. They are equal.
     pub totals: BTreeMap<AssetId, (Total, Total)>,
+    /// The applied requests by which operators moved money. Whether people have signed them is not known here.
+    pub overrides: Vec<(Seq, Request)>,
 }
 
 /// An audit of one ledger.
@@ -58,6 +61,7 @@ pub struct Audit {
     /// The events of the page that is being checked.
     events: Vec<StoredEvent>,
     pub(super) flow_rows: FlowRows,
+    overrides: Vec<(Seq, Request)>,
 }
 
 impl Audit {
@@ -74,6 +78,7 @@ impl Audit {
             keys: Vec::new(),
             events: Vec::new(),
             flow_rows: FlowRows::default(),
+            overrides: Vec::new(),
         }
     }
 
@@ -110,6 +115,7 @@ impl Audit {
             accounts: stored.len() as u64,
             flow_rows: self.flow_rows.count(),
             totals,
+            overrides: std::mem::take(&mut self.overrides),
         };
         Ok((report, stored))
     }
@@ -193,6 +199,10 @@ impl Audit {
                 return Err(StoreError::diverged(seq, broken));
             }
             self.flow_rows.apply(seq, &request.facts);
+            let moves_nothing = matches!(&request.action, Action::Legs(legs) if legs.is_empty());
+            if matches!(request.principal, Principal::Admin(_)) && !moves_nothing {
+                self.overrides.push((seq, request.clone()));
+            }
             self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {
                 seq,
                 place,

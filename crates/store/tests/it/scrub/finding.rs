@@ -35,7 +35,11 @@ fn a_standby_does_not_take_over_books_that_a_scrub_found_unsound_until_they_are_
     assert!(noted.unwrap().contains("balances"));
 
     rebuild_books(&standby, |_| {}).unwrap();
-    assert_eq!(Reader::open(url).unwrap().finding().unwrap(), None);
+    let reader = Reader::open(url).unwrap();
+    assert_eq!(reader.finding().unwrap(), None);
+    // The next holder opens an alert about it.
+    let (epoch, last) = reader.last_finding().unwrap().unwrap();
+    assert!(epoch >= 1 && last.contains("balances"), "{epoch}: {last}");
     world.ledger = Some(Ledger::open(standby).unwrap());
     assert_eq!(world.balances(bob), (71, 0));
     let arena = world.account(AccountKind::World, None);
