@@ -30,7 +30,7 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 11] = [
+const TABLES: [&[Row]; 12] = [
     alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
