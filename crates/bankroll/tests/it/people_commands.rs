@@ -26,10 +26,10 @@ fn two_people_run_a_deployment_and_the_log_says_who_did_what() {
     program(at, "init").ok();
     let address = |file: &str| program(at, &format!("keys auth {file} --json")).json()["address"].clone();
     let (omar, sam) = (address("omar.key"), address("sam.key"));
-    let added = program(at, &format!("operators add omar {} --role owner", omar.as_str().unwrap())).ok();
+    let added = program(at, &format!("operators add omar --address {} --role owner", omar.as_str().unwrap())).ok();
     assert!(added.starts_with("confirmed prp_") && added.contains("add omar as owner with the key 0x"), "{added}");
 
-    let proposed = program(at, &format!("operators add sam {} --role support", sam.as_str().unwrap())).ok();
+    let proposed = program(at, &format!("operators add sam --address {} --role support", sam.as_str().unwrap())).ok();
     assert!(proposed.starts_with("proposed prp_") && proposed.contains("Next, as another person:"), "{proposed}");
     let proposal = open(at);
     program(at, &format!("proposals confirm {proposal} --yes")).fails(1, &["already_signed"]);

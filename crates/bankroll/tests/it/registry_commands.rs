@@ -112,7 +112,7 @@ fn the_owner_ends_keys_removes_capital_and_sets_what_a_server_cannot() {
     assert_eq!(key(&listed), (Value::Null, "500".into()), "what is not named stays");
 
     let second = program(at, "keys auth second.key --json").json()["address"].as_str().unwrap().to_owned();
-    program(at, &format!("operators add omar {second} --role owner")).ok();
+    program(at, &format!("operators add omar --address {second} --role owner")).ok();
     let owner = program(at, "operators show owner --json").json();
     let first = owner["keys"][0]["address"].clone();
     let revoke = |address: &str, with: &str| program(at, &format!("operators revoke-key {address} --key {with}"));
