@@ -25,6 +25,7 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "damage", shares: 1 },
     Suite { package: "bankroll-testkit", tests: Tests::Integration, filter: "postgres", shares: 1 },
     Suite { package: "bankroll-operators", tests: Tests::Unit, filter: "interleavings", shares: 1 },
+    Suite { package: "bankroll-api", tests: Tests::Integration, filter: "people_property", shares: 1 },
     Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-withdrawals", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-notify", tests: Tests::Integration, filter: "random", shares: 1 },

@@ -30,6 +30,11 @@ impl ChangeGate {
         if self.is_signed { Ok(person) } else { Err(ErrorCode::SignatureNeeded.into()) }
     }
 
+    /// Whether this caller may read by this right, with whatever proof.
+    pub fn reads(&self, right: Right) -> bool {
+        self.session().is_ok_and(|session| gate::operator_of(session, &self.registry, right).is_ok())
+    }
+
     /// A person who signed this request, whatever their rights: the act itself says which it needs.
     pub fn signer(&self) -> Result<Name, ApiError> {
         match &self.session()?.caller {
@@ -84,7 +89,6 @@ impl ChangeGate {
 
     /// Commits an act of one person that is not about the registry: its rows and events, and its entry in the audit
     /// log. Answers whether the same request was committed before; its rows are written once.
-    #[allow(dead_code, reason = "for routes whose rows are of other flows")]
     pub async fn commit_act(
         self,
         call: &ApiCall,

@@ -37,16 +37,17 @@ const CALLERS: [(&str, Option<&str>); 13] = [
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, [u16; 6], &str)] = &[
     // Public: the proof is in the body, so a body without one is wrong for every caller.
-    ("GET",    "/v1/heads",                                            "",         [200, 200, 200, 200, 200, 200], "yyyyyyy"),
-    ("GET",    "/v1/heads/latest",                                     "",         [200, 200, 200, 200, 200, 200], "yyyyyyy"),
-    ("GET",    "/v1/heads/consistency",                                "",         [200, 200, 200, 200, 200, 200], "yyyyyyy"),
-    ("GET",    "/v1/heads/{batch}",                                    "",         [200, 200, 200, 200, 200, 200], "yyyyyyy"),
-    ("GET",    "/v1/receipts/{record}",                                "",         [401, 200, 404, 200, 404, 200], "yyyyyuy"),
     ("GET",    "/v1/time",                                             "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
     ("POST",   "/v1/register",                                         "{}",        [400, 400, 400, 400, 400, 400], "yyyyyyy"),
     ("POST",   "/v1/sessions",                                         "{}",        [400, 400, 400, 400, 400, 400], "yyyyyyy"),
     ("POST",   "/v1/sign-in/nonce",                                    "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
     ("POST",   "/v1/sign-in",                                          "{}",        [400, 400, 400, 400, 400, 400], "yyyyyyy"),
+    ("GET",    "/v1/heads",                                            "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
+    ("GET",    "/v1/heads/latest",                                     "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
+    ("GET",    "/v1/heads/consistency",                                "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
+    ("GET",    "/v1/heads/{batch}",                                    "",          [200, 200, 200, 200, 200, 200], "yyyyyyy"),
+    // Those whose accounts the record touches, and operators.
+    ("GET",    "/v1/receipts/{record}",                                "",          [401, 200, 404, 200, 404, 200], "yyyyyuy"),
     // The game server; the owner reads.
     ("GET",    "/v1/servers/{server}",                                 "",          [401, 200, 404, 404, 404, 200], "yyyyyuy"),
     ("GET",    "/v1/servers/{server}/versions",                        "",          [401, 200, 404, 404, 404, 200], "yyyyyuy"),
@@ -81,31 +82,6 @@ const TABLE: &[(&str, &str, &str, [u16; 6], &str)] = &[
     ("GET",    "/v1/servers/{server}/developer",                       "",          [401, 404, 404, 404, 200, 403], "yyyyyuy"),
     ("POST",   "/v1/servers/{server}/developer/withdrawals",           "{}",        [401, 404, 404, 404, 400, 403], "yyyyyuy"),
     // Players; a developer signs in as a player does.
-    ("GET",    "/v1/events",                                           "",         [401, 200, 200, 200, 200, 200], "yyyyyuy"),
-    ("GET",    "/v1/webhooks",                                         "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks",                                         "webhook",  [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("GET",    "/v1/webhooks/{webhook}",                               "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("PATCH",  "/v1/webhooks/{webhook}",                               "{}",       [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks/{webhook}/rotate",                        "{}",       [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks/{webhook}/resend",                        "resend",   [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks/{webhook}/test",                          "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("GET",    "/v1/webhooks/{webhook}/deliveries",                    "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks/{webhook}/disable",                       "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("POST",   "/v1/webhooks/{webhook}/enable",                        "",         [401, 403, 403, 403, 403, 200], "nnynnun"),
-    ("GET",    "/v1/servers/{server}/webhooks",                        "",         [401, 200, 404, 404, 404, 200], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks",                        "webhook",  [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("GET",    "/v1/servers/{server}/webhooks/{webhook}",              "",         [401, 200, 404, 404, 404, 200], "yyyyyuy"),
-    ("PATCH",  "/v1/servers/{server}/webhooks/{webhook}",              "{}",       [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/rotate",       "{}",       [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/resend",       "resend",   [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/test",         "",         [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("GET",    "/v1/servers/{server}/webhooks/{webhook}/deliveries",   "",         [401, 200, 404, 404, 404, 200], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/disable",      "",         [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/enable",       "",         [401, 200, 404, 404, 404, 403], "yyyyyuy"),
-    ("GET",    "/v1/alerts",                                           "",         [401, 403, 403, 403, 403, 200], "yyyyyuy"),
-    ("GET",    "/v1/alerts/{alert}",                                   "",         [401, 403, 403, 403, 403, 200], "yyyyyuy"),
-    ("POST",   "/v1/alerts/{alert}/acknowledge",                       "{}",       [401, 403, 403, 403, 403, 200], "nnyynun"),
-    ("POST",   "/v1/alerts/{alert}/close",                             "{}",       [401, 403, 403, 403, 403, 200], "nnyynun"),
     ("GET",    "/v1/me",                                               "",          [401, 403, 403, 200, 200, 403], "yyyyyuy"),
     ("GET",    "/v1/me/balances",                                      "",          [401, 403, 403, 200, 200, 403], "yyyyyuy"),
     ("GET",    "/v1/me/deposit-address",                               "",          [401, 403, 403, 200, 200, 403], "yyyyyuy"),
@@ -115,6 +91,29 @@ const TABLE: &[(&str, &str, &str, [u16; 6], &str)] = &[
     ("GET",    "/v1/me/withdrawals",                                   "",          [401, 403, 403, 200, 200, 403], "yyyyyuy"),
     ("POST",   "/v1/me/withdrawals",                                   "{}",        [401, 403, 403, 400, 400, 403], "yyyyyuy"),
     ("GET",    "/v1/me/withdrawals/{id}",                              "",          [401, 403, 403, 200, 404, 403], "yyyyyuy"),
+    // Events: each caller sees their own.
+    ("GET",    "/v1/events",                                           "",          [401, 200, 200, 200, 200, 200], "yyyyyuy"),
+    // Webhooks: of the deployment, and of a game server.
+    ("GET",    "/v1/webhooks",                                         "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks",                                         "webhook",   [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("GET",    "/v1/webhooks/{webhook}",                               "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("PATCH",  "/v1/webhooks/{webhook}",                               "{}",        [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks/{webhook}/rotate",                        "{}",        [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks/{webhook}/resend",                        "resend",    [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks/{webhook}/test",                          "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("GET",    "/v1/webhooks/{webhook}/deliveries",                    "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks/{webhook}/disable",                       "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("POST",   "/v1/webhooks/{webhook}/enable",                        "",          [401, 403, 403, 403, 403, 200], "nnynnun"),
+    ("GET",    "/v1/servers/{server}/webhooks",                        "",          [401, 200, 404, 404, 404, 200], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks",                        "webhook",   [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("GET",    "/v1/servers/{server}/webhooks/{webhook}",              "",          [401, 200, 404, 404, 404, 200], "yyyyyuy"),
+    ("PATCH",  "/v1/servers/{server}/webhooks/{webhook}",              "{}",        [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/rotate",       "{}",        [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/resend",       "resend",    [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/test",         "",          [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("GET",    "/v1/servers/{server}/webhooks/{webhook}/deliveries",   "",          [401, 200, 404, 404, 404, 200], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/disable",      "",          [401, 200, 404, 404, 404, 403], "yyyyyuy"),
+    ("POST",   "/v1/servers/{server}/webhooks/{webhook}/enable",       "",          [401, 200, 404, 404, 404, 403], "yyyyyuy"),
     // The owner. A body without fields is wrong for the one who may.
     ("GET",    "/v1/servers",                                          "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
     ("PUT",    "/v1/servers/{server}/pauses",                          "pauses",    [401, 403, 403, 403, 403, 200], "nnyynun"),
@@ -137,6 +136,11 @@ const TABLE: &[(&str, &str, &str, [u16; 6], &str)] = &[
     ("DELETE", "/v1/registry/server-keys/{address}",                   "",          [401, 403, 403, 403, 403, 200], "nnnnnun"),
     ("DELETE", "/v1/registry/treasury/{chain}/{address}",              "",          [401, 403, 403, 403, 403, 200], "nnnnnun"),
     ("GET",    "/v1/registry/changes",                                 "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
+    // Alerts.
+    ("GET",    "/v1/alerts",                                           "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
+    ("GET",    "/v1/alerts/{alert}",                                   "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
+    ("POST",   "/v1/alerts/{alert}/acknowledge",                       "{}",        [401, 403, 403, 403, 403, 200], "nnyynun"),
+    ("POST",   "/v1/alerts/{alert}/close",                             "{}",        [401, 403, 403, 403, 403, 200], "nnyynun"),
     // People, and acts that need several of them.
     ("GET",    "/v1/operators",                                        "",          [401, 403, 403, 403, 403, 200], "nnnyyuy"),
     ("GET",    "/v1/operators/me",                                     "",          [401, 403, 403, 403, 403, 200], "yyyyyun"),
@@ -167,30 +171,31 @@ struct Resources {
     record: String,
     spawn: String,
     withdrawal: String,
-    /// The batch of a published head.
-    batch: u64,
-    webhook: String,
-    alert: String,
     person: String,
     session: String,
     program_key: String,
     proposal: String,
     player: String,
+    /// The batch of a published head.
+    batch: u64,
+    webhook: String,
+    alert: String,
 }
 
 impl Resources {
     /// New ones for each question: some are used up by the first.
     fn new(world: &World, template: &str, method: &str) -> Self {
         let mut made = Self { person: "zoe".into(), player: player("alice"), ..Self::default() };
+        if template.contains("{alert}") {
+            made.alert = world.open_alert(&format!("wallet-{}", world.number()));
+        }
+        made.webhook = webhook(world, template);
         if ["{hold}", "{record}", "{spawn}", "{id}", "{exit}"].iter().any(|part| template.contains(part)) {
             made.make_money(world, template, method);
         }
+        // After the record: its receipt is under this head.
         if template.contains("/heads") || template.contains("/receipts") {
             made.batch = crate::heads::publish(world).batch;
-        }
-        made.webhook = webhook(world, template);
-        if template.contains("{alert}") {
-            made.alert = world.open_alert(&format!("wallet-{}", world.number()));
         }
         match template {
             "/v1/operators/sessions/{session}" => {
@@ -262,20 +267,20 @@ impl Resources {
     }
 }
 
+/// A proposal that the ledger will reject: there is nothing to reverse.
+fn content() -> serde_json::Value {
+    json!({ "kind": "reverse", "record": "rec_1", "reason": "matrix" })
+}
+
 /// The webhook that a row names: always the same one, of the deployment or of the arena.
 fn webhook(world: &World, template: &str) -> String {
-    let (of, path) = match template.strip_suffix("{webhook}").or_else(|| Some(template.split_once("{webhook}")?.0)) {
+    let (of, path) = match template.split_once("{webhook}").map(|(before, _)| before) {
         Some("/v1/webhooks/") => ("olga", "/v1/webhooks"),
         Some(_) => ("arena", "/v1/servers/arena/webhooks"),
         None => return String::new(),
     };
     let body = json!({ "url": "https://hooks.example/matrix" });
     world.post_with(of, path, "matrix-webhook", body).expect(200)["webhook"].as_str().unwrap().to_owned()
-}
-
-/// A proposal that the ledger will reject: there is nothing to reverse.
-fn content() -> serde_json::Value {
-    json!({ "kind": "reverse", "record": "rec_1", "reason": "matrix" })
 }
 
 fn body(kind: &str, world: &World) -> Option<Vec<u8>> {
@@ -424,14 +429,14 @@ fn a_missing_or_foreign_resource_is_not_found() {
                 record: "rec_9999999".into(),
                 spawn: format!("spn_{}", "0".repeat(32)),
                 withdrawal: format!("wd-{}", "0".repeat(32)),
-                batch: 9_999_999,
-                webhook: format!("whe_{}", "0".repeat(32)),
-                alert: format!("alt_{}", "0".repeat(32)),
                 person: "nemo".into(),
                 session: format!("ses_{}", "0".repeat(32)),
                 program_key: "0123456789abcdef".into(),
                 proposal: format!("prp_{}", "0".repeat(32)),
                 player: player("stranger"),
+                batch: 9_999_999,
+                webhook: format!("whe_{}", "0".repeat(32)),
+                alert: format!("alt_{}", "0".repeat(32)),
             };
             for server in ["arena", "nowhere"] {
                 let path = missing.path(template, server).replace("alice", "stranger").replace("known", "unknown");

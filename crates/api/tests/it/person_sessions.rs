@@ -154,3 +154,21 @@ fn a_stranger_can_verify_the_whole_log() {
     assert_eq!(redacted["entries"][0]["text"], Value::Null);
     assert!(!redacted.to_string().contains(&address("susi").lower_hex()), "{redacted}");
 }
+
+#[test]
+fn what_is_revoked_stops_at_once_through_a_front_as_well() {
+    let world = World::new();
+    world.hire("omar", &["owner"]);
+    let front = crate::front::start(&world, crate::front::config());
+    let get = |token: &str| {
+        let head = format!("GET /v1/servers HTTP/1.1\r\nauthorization: Bearer {token}");
+        crate::front::Client::new(front.address()).send(&head, "").status
+    };
+    let (session, program) = (world.open_session("operator", "omar"), world.program_key(&["read_money"]));
+    assert_eq!((get(&session), get(&program)), (200, 200));
+    let id = program.split('_').nth(1).unwrap();
+    world.sign("olga", "DELETE", &format!("/v1/program-keys/{id}"), json!({})).expect(200);
+    assert_eq!(get(&program), 401);
+    world.sign("olga", "DELETE", &format!("/v1/operators/keys/{}", address("omar")), json!({})).expect(200);
+    assert_eq!(get(&session), 401);
+}

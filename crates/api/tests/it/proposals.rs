@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Reply, World, address, funds_of, player};
+use crate::{
+    people::signed,
+    world::{Reply, World, address, funds_of, player, send},
+};
 
 /// The arena has taken 300 from Alice; the record of it.
 fn taken(world: &World) -> Value {
@@ -106,6 +109,33 @@ fn the_same_signed_request_again_is_answered_and_has_no_second_effect() {
 }
 
 #[test]
+fn confirmations_at_the_same_time_carry_a_proposal_out_once() {
+    let world = World::new();
+    world.hire_all();
+    let record = taken(&world);
+    let proposal = world.propose("otto", &reverse(&record)).expect(200);
+    let path = format!("/v1/proposals/{}/confirm", proposal["proposal"].as_str().unwrap());
+    let body = json!({ "content": reverse(&record) }).to_string().into_bytes();
+    let replies = world.runtime.block_on(async {
+        let one = |number: usize| {
+            let of = ["anna", "olga", "omar"][number % 3];
+            let ask = signed(&world, of, ("POST", &path), Some("same"), Some(body.clone()));
+            tokio::spawn(send(world.router.clone(), ask.request()))
+        };
+        let all: Vec<_> = (0..24).map(one).collect();
+        let mut replies = Vec::new();
+        for reply in all {
+            replies.push(reply.await.unwrap());
+        }
+        replies
+    });
+    let first = replies.iter().filter(|reply| reply.status == 200 && !reply.replayed).count();
+    assert_eq!(first, 1, "{replies:?}");
+    assert!(replies.iter().all(|reply| reply.status == 200 || reply.code() == "proposal_ended"), "{replies:?}");
+    assert_eq!(alices(&world), "1000");
+}
+
+#[test]
 fn another_content_than_the_signed_one_is_confirmed_by_no_signature() {
     let world = World::new();
     world.hire("omar", &["owner"]);
@@ -151,10 +181,10 @@ fn people_grant_only_rights_that_they_have() {
     let person =
         |roles: Value| json!({ "kind": "add_person", "person": "mia", "roles": roles, "address": address("mia") });
     assert_eq!(world.propose("otto", &person(json!(["viewer"]))).code(), "forbidden");
-    let proposal = world.propose("olga", &person(json!(["owner"]))).expect(200);
-    assert_eq!(world.confirm("otto", &proposal, &person(json!(["owner"]))).code(), "forbidden", "Otto proposes");
-    let confirmed = world.confirm("anna", &proposal, &person(json!(["owner"]))).expect(200);
-    assert_eq!(confirmed["status"], json!("confirmed"), "who agrees grants nothing: its author has the rights");
+    assert_eq!(world.propose("anna", &person(json!(["viewer"]))).code(), "forbidden");
+    assert_eq!(world.propose("paul", &person(json!(["viewer"]))).code(), "forbidden");
+    let viewer = world.propose("olga", &person(json!(["viewer"]))).expect(200);
+    assert_eq!(world.confirm("anna", &viewer, &person(json!(["viewer"]))).expect(200)["status"], json!("confirmed"));
     let program = json!({ "label": "bot", "rights": ["change_registry"] });
     assert_eq!(world.sign("olga", "POST", "/v1/program-keys", program).code(), "body_invalid", "programs read");
     let reserved = json!({

@@ -23,7 +23,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   bankroll operators list --dir casino
   bankroll operators add omar --role owner --dir casino \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+    --address 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
   bankroll operators suspend omar --dir casino
 
 What gives a right is a proposal that others confirm (`bankroll proposals`);

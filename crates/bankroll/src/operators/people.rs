@@ -18,7 +18,7 @@ const ROLES: [&str; 6] = ["viewer", "support", "operator", "approver", "policy-a
 #[command(after_help = "\
 Examples:
   bankroll operators add omar --role owner --dir casino \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+    --address 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
   ... --role operator --role approver    a person may have several roles
 
 `bankroll keys auth FILE` makes such a key and prints its address. The first
@@ -28,7 +28,7 @@ pub struct AddArgs {
     #[arg(value_name = "NAME")]
     name: Name,
     /// The address of their key
-    #[arg(value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS")]
     address: Address,
     /// A role; may occur several times
     #[arg(long, value_name = "ROLE", required = true, value_parser = ROLES)]
@@ -62,7 +62,7 @@ pub struct SetRolesArgs {
 #[command(after_help = "\
 Examples:
   bankroll operators add-key omar --dir casino \\
-    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
+    --address 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266
 
 `bankroll keys auth FILE` makes such a key and prints its address.")]
 pub struct AddKeyArgs {
@@ -70,7 +70,7 @@ pub struct AddKeyArgs {
     #[arg(value_name = "NAME")]
     name: Name,
     /// The address of the key
-    #[arg(value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS")]
     address: Address,
     #[command(flatten)]
     retry: RetryArgs,

@@ -21,7 +21,8 @@ use overrides::{ReverseArgs, TransferProposalArgs};
 pub const EXAMPLES: &str = "\
 Examples:
   bankroll proposals list --status open --dir casino
-  bankroll proposals reverse rec_1204 --reason \"booked twice\" --dir casino
+  bankroll proposals create reverse --record rec_1204 \\
+    --reason \"booked twice\" --dir casino
   bankroll proposals confirm --dir casino --key omar.key \\
     prp_0123456789abcdef0123456789abcdef
 
@@ -37,10 +38,9 @@ pub enum ProposalsCommand {
         after_help = "Examples:\n  bankroll proposals show prp_0123456789abcdef0123456789abcdef \\\n    --dir casino"
     )]
     Show(ProposalArgs),
-    /// Propose to reverse what a record of the journal moved
-    Reverse(ReverseArgs),
-    /// Propose to move money, to correct an error among what we owe
-    Transfer(TransferProposalArgs),
+    /// Propose an override of the books
+    #[command(subcommand, after_help = CREATE_EXAMPLES)]
+    Create(CreateCommand),
     /// Show the exact content of a proposal, and sign it
     Confirm(ConfirmArgs),
     /// End a proposal without effect
@@ -48,6 +48,19 @@ pub enum ProposalsCommand {
         after_help = "Examples:\n  bankroll proposals reject prp_0123456789abcdef0123456789abcdef \\\n    --dir casino"
     )]
     Reject(ProposalChangeArgs),
+}
+
+const CREATE_EXAMPLES: &str = "\
+Examples:
+  bankroll proposals create reverse --record rec_1204 \\
+    --reason \"booked twice\" --dir casino";
+
+#[derive(Debug, Subcommand)]
+pub enum CreateCommand {
+    /// Reverse what a record of the journal moved
+    Reverse(ReverseArgs),
+    /// Move money, to correct an error among what we owe
+    Transfer(TransferProposalArgs),
 }
 
 #[derive(Debug, Args)]
@@ -87,8 +100,8 @@ pub fn run(command: &ProposalsCommand, json: bool) -> anyhow::Result<Exit> {
     match command {
         ProposalsCommand::List(args) => list_all(args, json),
         ProposalsCommand::Show(args) => show(args, json),
-        ProposalsCommand::Reverse(args) => overrides::reverse(args, json),
-        ProposalsCommand::Transfer(args) => overrides::transfer(args, json),
+        ProposalsCommand::Create(CreateCommand::Reverse(args)) => overrides::reverse(args, json),
+        ProposalsCommand::Create(CreateCommand::Transfer(args)) => overrides::transfer(args, json),
         ProposalsCommand::Confirm(args) => confirm::run(args, json),
         ProposalsCommand::Reject(args) => reject(args, json),
     }

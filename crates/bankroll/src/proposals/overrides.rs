@@ -10,12 +10,13 @@ use crate::funds_call::{OwnerArgs, RetryArgs};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  bankroll proposals reverse rec_1204 --reason \"booked twice\" --dir casino
+  bankroll proposals create reverse --record rec_1204 \\
+    --reason \"booked twice\" --dir casino
 
 What was spent meanwhile becomes its owner's debt.")]
 pub struct ReverseArgs {
     /// The record: rec_ and its number
-    #[arg(value_name = "RECORD", value_parser = record)]
+    #[arg(long, value_name = "RECORD", value_parser = record)]
     record: String,
     /// Why, for the people who confirm
     #[arg(long, value_name = "TEXT")]
@@ -28,11 +29,11 @@ pub struct ReverseArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "bankroll proposals transfer --from <ACCOUNT> --to <ACCOUNT>\n        --amount <UNITS> --reason <TEXT> [OPTIONS]"
+    override_usage = "bankroll proposals create transfer --from <ACCOUNT> --to <ACCOUNT>\n        --amount <UNITS> --reason <TEXT> [OPTIONS]"
 )]
 #[command(after_help = "\
 Examples:
-  bankroll proposals transfer --dir casino --reason \"goodwill\" \\
+  bankroll proposals create transfer --dir casino --reason \"goodwill\" \\
     --from @house/house/1 --amount 500 \\
     --to arena/funds/1/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266")]
 pub struct TransferProposalArgs {

@@ -96,7 +96,7 @@ fn no_login_but_that_of_the_books_writes_where_money_is_decided() {
             "UPDATE deposits SET ledger_state = 'credited'",
             "INSERT INTO deposits (id, ledger_state) VALUES ('d', 'credited')",
             "UPDATE servers SET buy_in = 1",
-            "INSERT INTO owner_keys (address) VALUES ('0x00')",
+            "INSERT INTO audit_log (number) VALUES (99)",
             "INSERT INTO player_wallets (wallet) VALUES ('0x00')",
             "SELECT secret FROM session_keys",
             "INSERT INTO session_keys (id, secret, created_at) VALUES (9, '', 0)",

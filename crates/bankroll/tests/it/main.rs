@@ -32,6 +32,7 @@ mod keys;
 mod migrate_books;
 mod nodes;
 mod people;
+mod people_commands;
 mod program;
 mod read_only;
 mod reading;

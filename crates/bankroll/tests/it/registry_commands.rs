@@ -84,6 +84,10 @@ fn the_owner_changes_the_registry_and_a_server_registers_without_a_node() {
     assert_eq!(newest["by"], "owner:owner");
     assert!(program(at, "registry changes").ok().contains("server arena, version 3, paused: spawns, withdrawals\n"));
     assert!(program(at, "servers show arena").ok().contains("status             paused_withdrawals\n"));
+    // Lifting a pause needs two people, or a quorum of one that was set explicitly.
+    let proposed = program(at, "servers resume arena").ok();
+    assert!(proposed.contains("arena keeps these pauses: none") && proposed.contains("status  open"), "{proposed}");
+    program(at, "operators quorum 1").ok();
     assert_eq!(program(at, "servers resume arena").ok(), "active arena: nothing is paused\n");
     assert!(program(at, "servers list").ok().contains("active"));
 
@@ -108,13 +112,13 @@ fn the_owner_ends_keys_removes_capital_and_sets_what_a_server_cannot() {
     assert_eq!(key(&listed), (Value::Null, "500".into()), "what is not named stays");
 
     let second = program(at, "keys auth second.key --json").json()["address"].as_str().unwrap().to_owned();
-    program(at, &format!("registry owner-keys add {second} --owner omar")).ok();
-    let owners = program(at, "registry owner-keys list --json").json()["entries"].clone();
-    let first = owners.as_array().unwrap().iter().find(|key| key["owner"] == "owner").unwrap()["address"].clone();
-    let revoke = |address: &str, with: &str| program(at, &format!("registry owner-keys revoke {address} --key {with}"));
+    program(at, &format!("operators add omar --address {second} --role owner")).ok();
+    let owner = program(at, "operators show owner --json").json();
+    let first = owner["keys"][0]["address"].clone();
+    let revoke = |address: &str, with: &str| program(at, &format!("operators revoke-key {address} --key {with}"));
     revoke(first.as_str().unwrap(), "second.key").ok();
     program(at, "registry chains list").fails(1, &["the registry knows no valid key 0x"]);
-    revoke(&second, "second.key").fails(1, &["it is the last key of an owner"]);
+    revoke(&second, "second.key").fails(1, &["it is the last key of the last owner"]);
 
     let owner = |args: &str| program(at, &format!("{args} --key second.key"));
     owner(&format!("registry treasury add {DEVELOPER} --chain eip155:31337")).ok();

@@ -258,7 +258,7 @@ fn with_its_database_login_a_node_writes_its_own_tables_and_nothing_else() {
     assert_eq!(tables(&house, "api", &["SELECT"]), ["books.ledger_head", "public.migrations"]);
     for role in ["indexer", "payouts"] {
         let read = tables(&house, role, &["SELECT"]);
-        for secret in ["public.session_keys", "public.server_keys", "public.owner_keys"] {
+        for secret in ["public.session_keys", "public.server_keys", "public.audit_log"] {
             assert!(!read.iter().any(|table| table == secret), "{role} reads {secret}");
         }
     }

@@ -5,7 +5,7 @@ use bankroll_operators::Right;
 use bankroll_registry::Caller;
 
 use super::{ChangeGate, committed};
-use crate::{ApiError, ErrorCode, Funds, input::ApiCall, state::gate::operator_of};
+use crate::{ApiError, ErrorCode, Funds, input::ApiCall};
 
 impl ChangeGate {
     /// The game server of this name, for changes.
@@ -14,9 +14,7 @@ impl ChangeGate {
         match &self.session()?.caller {
             Caller::GameServer(own) if own.as_str() == server => Ok(own.clone()),
             // They can read it, so there is nothing to hide.
-            _ if operator_of(self.session()?, &self.registry, Right::ReadMoney).is_ok() && exists() => {
-                Err(ErrorCode::Forbidden.into())
-            }
+            _ if self.reads(Right::ReadMoney) && exists() => Err(ErrorCode::Forbidden.into()),
             _ => Err(ErrorCode::NotFound.into()),
         }
     }

@@ -18,6 +18,7 @@ mod files;
 mod funds;
 mod owner;
 mod payments;
+mod people;
 mod permissions;
 mod places;
 mod reading;
@@ -29,7 +30,7 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 11] = [
+const TABLES: [&[Row]; 12] = [
     alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
@@ -38,6 +39,7 @@ const TABLES: [&[Row]; 11] = [
     funds::ROWS,
     owner::ROWS,
     payments::ROWS,
+    people::ROWS,
     places::ROWS,
     reading::ROWS,
     signers::ROWS,
@@ -104,4 +106,9 @@ fn wrong_requests_of_the_funds_api_are_refused() {
 #[test]
 fn wrong_changes_of_the_owner_are_refused() {
     check(owner::ROWS);
+}
+
+#[test]
+fn wrong_input_about_people_is_refused() {
+    check(people::ROWS);
 }

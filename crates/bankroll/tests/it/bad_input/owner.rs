@@ -1,4 +1,4 @@
-//! What the owner changes: keys with an end, keys of owners, capital, servers. No row gets as far as the ledger.
+//! What the owner changes: keys with an end, capital, servers. No row gets as far as the ledger.
 
 use super::row::Row;
 
@@ -48,60 +48,6 @@ pub const ROWS: &[Row] = &[
         2,
         "--id <KEY>",
     ),
-    Row("registry owner-keys", 2, "Usage: bankroll registry owner-keys [OPTIONS] <COMMAND>"),
-    Row("registry owner-keys list --dir nope", 3, "there is no ledger in nope"),
-    Row("registry owner-keys list --config nope.toml", 3, "there is no configuration file nope.toml"),
-    Row("registry owner-keys list --set =5", 2, "write it KEY=VALUE"),
-    Row("registry owner-keys list --key nope --dir made", 3, "there is no key file nope"),
-    Row("registry owner-keys add 0x1111111111111111111111111111111111111111", 2, "--owner <NAME>"),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner '\u{c4}'",
-        2,
-        "a name is 1 to 128 characters",
-    ),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner omar --dir nope",
-        3,
-        "there is no ledger in nope",
-    ),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner omar --config nope.toml",
-        3,
-        "there is no configuration file nope.toml",
-    ),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner omar --set =5",
-        2,
-        "write it KEY=VALUE",
-    ),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner omar --key nope --dir made",
-        3,
-        "there is no key file nope",
-    ),
-    Row(
-        "registry owner-keys add 0x1111111111111111111111111111111111111111 --owner omar --id '' --dir made",
-        2,
-        "--id <KEY>",
-    ),
-    Row("registry owner-keys revoke x", 2, "an address is 0x and 40 hexadecimal digits"),
-    Row(
-        "registry owner-keys revoke 0x1111111111111111111111111111111111111111 --dir nope",
-        3,
-        "there is no ledger in nope",
-    ),
-    Row(
-        "registry owner-keys revoke 0x1111111111111111111111111111111111111111 --config nope.toml",
-        3,
-        "there is no configuration file nope.toml",
-    ),
-    Row("registry owner-keys revoke 0x1111111111111111111111111111111111111111 --set =5", 2, "write it KEY=VALUE"),
-    Row(
-        "registry owner-keys revoke 0x1111111111111111111111111111111111111111 --key nope --dir made",
-        3,
-        "there is no key file nope",
-    ),
-    Row("registry owner-keys revoke 0x1111111111111111111111111111111111111111 --id '' --dir made", 2, "--id <KEY>"),
     Row("registry treasury remove 0x1111111111111111111111111111111111111111", 2, "--chain <CHAIN>"),
     Row(
         "registry treasury remove 0x1111111111111111111111111111111111111111 --chain eip155:1 --dir nope",
