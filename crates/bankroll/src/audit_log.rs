@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use bankroll_ledger::Name;
-use bankroll_operators::{LogHash, Operators};
+use bankroll_operators::{ActHash, Operators};
 use bankroll_roles::requests::{FundsCall, FundsClient};
 use bankroll_terminal::{self as terminal, Exit, Paint, UnsoundError, table, whole};
 use clap::{Args, Subcommand};
@@ -107,7 +107,7 @@ fn verify(args: &LogVerifyArgs, json: bool) -> anyhow::Result<()> {
 }
 
 /// All entries, the first one first: their texts and hashes.
-fn fetch(client: &FundsClient) -> anyhow::Result<Vec<(String, LogHash)>> {
+fn fetch(client: &FundsClient) -> anyhow::Result<Vec<(String, ActHash)>> {
     let mut found = Vec::new();
     let mut below = String::new();
     loop {
@@ -117,7 +117,7 @@ fn fetch(client: &FundsClient) -> anyhow::Result<Vec<(String, LogHash)>> {
             let text = entry["text"].as_str().context("this key may not see players, so it gets no texts to verify")?;
             let mut hash = [0; 32];
             hex::decode_to_slice(entry["hash"].as_str().unwrap_or_default(), &mut hash)?;
-            found.push((text.to_owned(), LogHash(hash)));
+            found.push((text.to_owned(), ActHash(hash)));
         }
         match page["next"].as_u64() {
             Some(next) => below = format!("&below={next}"),

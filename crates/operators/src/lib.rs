@@ -35,7 +35,7 @@ mod signed_request;
 mod texts;
 
 pub use act::{Act, ProposalContent};
-pub use log::{AuthorName, LogEntry, LogHash, Proof};
+pub use log::{ActHash, AuthorName, LogEntry, Proof};
 pub use operators::{Effect, LogError, Operators, QUORUM_OF_ONE};
 pub use person::{OperatorSession, Person, PersonKey, ProgramKey};
 pub use proposal::{PROPOSAL_LIFETIME, Proposal, ProposalId, ProposalStatus};

@@ -9,7 +9,7 @@ use crate::{Act, SignedRequest};
 
 /// The hash of an entry. It covers all entries before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct LogHash(pub [u8; 32]);
+pub struct ActHash(pub [u8; 32]);
 
 /// Who did it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl LogEntry {
     }
 }
 
-impl LogHash {
+impl ActHash {
     /// The hash after an entry with this text.
     #[must_use]
     pub fn after(self, text: &str) -> Self {

@@ -9,7 +9,7 @@ use bankroll_ledger::{Name, Time};
 use bankroll_orders::Address;
 
 use crate::{
-    Act, AuthorName, LogEntry, LogHash, OperatorRefusal, OperatorRole, OperatorSession, Person, ProgramKey, Proof,
+    Act, ActHash, AuthorName, LogEntry, OperatorRefusal, OperatorRole, OperatorSession, Person, ProgramKey, Proof,
     Proposal, ProposalContent, ProposalId, Right, SignedRequest, request_act::NewProgramKey,
 };
 
@@ -34,7 +34,7 @@ pub struct Operators {
     /// For which people sign: of the first signed entry, until a proposal changes it.
     audience: Option<(String, u64)>,
     entries: u64,
-    head: LogHash,
+    head: ActHash,
 }
 
 /// What the books must do in the commit of an entry, or after it.
@@ -74,7 +74,7 @@ impl Operators {
     ///
     /// # Errors
     /// If one was changed, is missing, or was never allowed.
-    pub fn replay<'a>(entries: impl IntoIterator<Item = (&'a str, LogHash)>) -> Result<Self, LogError> {
+    pub fn replay<'a>(entries: impl IntoIterator<Item = (&'a str, ActHash)>) -> Result<Self, LogError> {
         let mut operators = Self::default();
         for (text, hash) in entries {
             let number = operators.entries.saturating_add(1);
@@ -293,7 +293,7 @@ impl Operators {
     }
 
     #[must_use]
-    pub fn head(&self) -> LogHash {
+    pub fn head(&self) -> ActHash {
         self.head
     }
 }

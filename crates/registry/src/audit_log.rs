@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use bankroll_ledger::{ColumnValue, Fact, IdempotencyKey, Name, Namespace, Record, Row, RowKey, Scope, Verdict};
-use bankroll_operators::{AuthorName, LogEntry, LogHash, Operators, Proof};
+use bankroll_operators::{ActHash, AuthorName, LogEntry, Operators, Proof};
 use bankroll_store::{
     Reader,
     columns::{BadRow, int, number_of, text, text_of, time},
@@ -27,7 +27,7 @@ const TABLE: &str = "audit_log";
 pub struct LoggedAct {
     pub entry: LogEntry,
     #[serde(with = "hash_text")]
-    pub hash: LogHash,
+    pub hash: ActHash,
 }
 
 impl LoggedAct {
@@ -186,7 +186,7 @@ fn first_unknown(reader: &Reader, rows: &[Row]) -> Result<RegistryError, Registr
 }
 
 /// Whether the journal has the fact that wrote this entry with this hash.
-fn is_in_journal(reader: &Reader, number: u64, hash: LogHash) -> Result<bool, RegistryError> {
+fn is_in_journal(reader: &Reader, number: u64, hash: ActHash) -> Result<bool, RegistryError> {
     let hash = column("hash", ColumnValue::Bytes(hash.0.to_vec()));
     Ok(journal_fact(reader, number)?.is_some_and(|fact| fact.set.contains(&hash)))
 }
@@ -212,8 +212,8 @@ fn author_text(author: &AuthorName) -> String {
     }
 }
 
-fn hash_of(row: &Row) -> Result<LogHash, BadRow> {
-    bytes_of(row, "hash")?.try_into().map(LogHash).map_err(|_| BadRow { column: "hash" })
+fn hash_of(row: &Row) -> Result<ActHash, BadRow> {
+    bytes_of(row, "hash")?.try_into().map(ActHash).map_err(|_| BadRow { column: "hash" })
 }
 
 fn bytes_of<'a>(row: &'a Row, column: &'static str) -> Result<&'a [u8], BadRow> {
@@ -228,17 +228,17 @@ fn bad_row(bad: BadRow) -> RegistryError {
 }
 
 mod hash_text {
-    use bankroll_operators::LogHash;
+    use bankroll_operators::ActHash;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub fn serialize<S: Serializer>(hash: &LogHash, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(hash: &ActHash, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&hex::encode(hash.0))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LogHash, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ActHash, D::Error> {
         let mut hash = [0; 32];
         let text = String::deserialize(deserializer)?;
         hex::decode_to_slice(text, &mut hash).map_err(D::Error::custom)?;
-        Ok(LogHash(hash))
+        Ok(ActHash(hash))
     }
 }

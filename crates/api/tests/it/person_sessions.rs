@@ -1,6 +1,6 @@
 //! Sessions and keys of people and programs: they read, are listed, and stop at once.
 
-use bankroll_operators::{LogHash, Operators};
+use bankroll_operators::{ActHash, Operators};
 use serde_json::{Value, json};
 
 use crate::{
@@ -141,7 +141,7 @@ fn a_stranger_can_verify_the_whole_log() {
     let pairs = entries.iter().map(|entry| {
         let mut hash = [0; 32];
         hex::decode_to_slice(entry["hash"].as_str().unwrap(), &mut hash).unwrap();
-        (entry["text"].as_str().unwrap(), LogHash(hash))
+        (entry["text"].as_str().unwrap(), ActHash(hash))
     });
     let operators = Operators::replay(pairs).unwrap();
     assert_eq!(operators.people().count(), 8);

@@ -6,7 +6,7 @@ use bankroll_ledger::{
 };
 use bankroll_nodes::{RelayedRequest, RelayedResponse};
 use bankroll_operators::{
-    Act, AuthorName, LogEntry, LogHash, OperatorRole, Proof, ProposalContent, ProposalId, SignedRequest,
+    Act, ActHash, AuthorName, LogEntry, OperatorRole, Proof, ProposalContent, ProposalId, SignedRequest,
 };
 use bankroll_orders::typed_data::{self, B256, OpenSession};
 use bankroll_registry::{Caller, ChangeOrigin, LoggedAct, RegistryChange, SessionKeys, change_request, frozen_owner};
@@ -106,12 +106,12 @@ impl People {
     }
 
     /// The log's newest number and hash.
-    fn newest(&self) -> (u64, LogHash) {
+    fn newest(&self) -> (u64, ActHash) {
         let rows = pairs(&self.house.url, "SELECT number, encode(hash, 'hex') FROM audit_log ORDER BY number DESC");
         let (number, hash) = rows.first().unwrap();
         let mut bytes = [0; 32];
         hex::decode_to_slice(hash, &mut bytes).unwrap();
-        (number.parse().unwrap(), LogHash(bytes))
+        (number.parse().unwrap(), ActHash(bytes))
     }
 
     /// A node refuses these books, and says why; so does the audit.

@@ -4,12 +4,12 @@ use bankroll_ledger::Time;
 use serde_json::json;
 
 use super::world::{NOON, World, address, code, name, sign, signed, transfer};
-use crate::{Act, AuthorName, LogEntry, LogError, LogHash, Operators, Proof, Right};
+use crate::{Act, ActHash, AuthorName, LogEntry, LogError, Operators, Proof, Right};
 
 /// The log with one text replaced, and every hash computed anew.
 fn resealed(world: &World, number: usize, change: impl Fn(&mut LogEntry)) -> Result<Operators, LogError> {
-    let mut hash = LogHash::default();
-    let texts: Vec<(String, LogHash)> = world
+    let mut hash = ActHash::default();
+    let texts: Vec<(String, ActHash)> = world
         .log
         .iter()
         .enumerate()

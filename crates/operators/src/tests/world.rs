@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha3::{Digest, Keccak256};
 
 use crate::{
-    Act, AuthorName, Effect, LogEntry, LogHash, NewProgramKey, OperatorRefusal, Operators, Proof, ProposalId, Right,
+    Act, ActHash, AuthorName, Effect, LogEntry, NewProgramKey, OperatorRefusal, Operators, Proof, ProposalId, Right,
     SignedRequest,
 };
 
@@ -66,7 +66,7 @@ pub fn sign(request: &mut SignedRequest, key_number: u8) {
 #[derive(Clone, Default)]
 pub struct World {
     pub operators: Operators,
-    pub log: Vec<(String, LogHash)>,
+    pub log: Vec<(String, ActHash)>,
     pub now: Time,
     requests: u32,
 }

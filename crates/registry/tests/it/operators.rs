@@ -2,7 +2,7 @@
 //! edit is named when the books are opened, and by the audit. And who is frozen, as rows and memory say it.
 
 use bankroll_ledger::{ColumnValue, Name};
-use bankroll_operators::{Act, AuthorName, LogEntry, LogHash, OperatorRole, Proof, ProposalContent, SignedRequest};
+use bankroll_operators::{Act, ActHash, AuthorName, LogEntry, OperatorRole, Proof, ProposalContent, SignedRequest};
 use bankroll_registry::{Registry, audit_operators, frozen_owner, log_page};
 use bankroll_store::{
     Statement,
@@ -34,7 +34,7 @@ fn entries(world: &World) -> Vec<LogEntry> {
 
 /// The log with these entries, numbered and hashed anew: sound by itself but for what is in it.
 fn rewritten(entries: &[LogEntry]) -> Vec<Statement> {
-    let mut hash = LogHash::default();
+    let mut hash = ActHash::default();
     let insert = |(number, entry): (u64, &LogEntry)| {
         let entry = LogEntry { number, ..entry.clone() };
         hash = hash.after(&entry.text());
