@@ -180,7 +180,7 @@ fn record(reply: &Reply) -> u64 {
     reply.body["record"].as_str().unwrap().trim_start_matches("rec_").parse().unwrap()
 }
 
-/// Games play while the freeze comes. In the journal nothing of the player's follows it, and whoever asks after its
+/// Games play while the freeze comes. In the journal nothing of the player's follows it, and a request after its
 /// answer is refused.
 #[test]
 fn nothing_that_follows_the_answer_to_a_freeze_takes_the_players_money() {

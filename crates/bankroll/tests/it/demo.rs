@@ -63,14 +63,14 @@ fn every_record_of_the_journal_is_accounted_for() {
     let (_folder, report) = demo_folder();
     let rejected = |code: &str| report["rejected"][code].as_u64().unwrap_or(0);
     assert!(sum(&report["rejected"]) > 0, "some requests are refused: {report}");
-    // One asset; in the registry its seed, the owner, the server's key, its registration; the accounts, and for each
-    // player the request to open them and the sign-in; what was applied, the refusals that a key remembers; the
-    // capital, and each payout settled.
+    // One asset; in the registry its seed, the owner, their quorum of one, the server's key, its registration; the
+    // accounts, and for each player the request to open them and the sign-in; what was applied, the refusals that a key
+    // remembers; the capital, and each payout settled.
     let signed_in = report["signed_in"].as_u64().unwrap();
     let accounts = report["accounts"].as_u64().unwrap();
     let applied = report["transfers"].as_u64().unwrap() + 1 + report["withdrawals_paid"].as_u64().unwrap();
     let expected =
-        1 + 4 + accounts + 2 * signed_in + applied + rejected("insufficient_funds") + rejected("not_allowed");
+        1 + 5 + accounts + 2 * signed_in + applied + rejected("insufficient_funds") + rejected("not_allowed");
     assert_eq!(report["audit"]["rows"], expected, "{report}");
     assert!((1..=40).contains(&signed_in), "{report}");
     assert_eq!(accounts, OWN_ACCOUNTS + players_accounts(&report));
