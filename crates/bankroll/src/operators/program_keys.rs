@@ -49,7 +49,7 @@ pub struct CreateArgs {
 pub struct RevokeArgs {
     /// The id of the key
     #[arg(value_name = "ID")]
-    id: String,
+    program_key: String,
     #[command(flatten)]
     retry: RetryArgs,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub fn run(command: &ProgramKeysCommand, json: bool) -> anyhow::Result<()> {
         ProgramKeysCommand::List(args) => list_all(args, json),
         ProgramKeysCommand::Create(args) => create(args, json),
         ProgramKeysCommand::Revoke(args) => {
-            revoked(&args.by, &args.retry, &format!("/v1/program-keys/{}", in_path(&args.id)), json)
+            revoked(&args.by, &args.retry, &format!("/v1/program-keys/{}", in_path(&args.program_key)), json)
         }
     }
 }

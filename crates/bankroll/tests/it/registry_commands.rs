@@ -81,7 +81,7 @@ fn the_owner_changes_the_registry_and_a_server_registers_without_a_node() {
     assert_eq!(program(at, "servers pause arena --withdrawals").ok(), "paused arena: spawns, withdrawals\n");
     let newest = &changed(at)[0];
     assert_eq!(newest["changes"][0]["server"]["pauses"]["withdrawals"], true);
-    assert_eq!(newest["by"], "owner:owner");
+    assert_eq!(newest["by"], "operator:owner");
     assert!(program(at, "registry changes").ok().contains("server arena, version 3, paused: spawns, withdrawals\n"));
     assert!(program(at, "servers show arena").ok().contains("status             paused_withdrawals\n"));
     // Lifting a pause needs two people, or a quorum of one that was set explicitly.
