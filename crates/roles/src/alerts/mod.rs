@@ -20,6 +20,7 @@ mod counts;
 mod deposits;
 mod node;
 mod payouts;
+mod webhooks;
 
 use std::{
     path::PathBuf,
@@ -71,6 +72,7 @@ impl AlertSettings {
             ("scrub", books::scrub(self.node.clone(), self.scrub_file.clone(), self.folder.is_some(), held_since)),
             ("deposits", Box::new(deposits::waiting)),
             ("payouts", Box::new(payouts::waiting)),
+            ("webhooks", Box::new(webhooks::disabled)),
             ("certificate", node::certificate(self.node.clone(), self.certificates.clone())),
             ("clock", node::clock(self.node.clone(), Clock::machine())),
         ];
