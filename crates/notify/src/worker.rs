@@ -27,8 +27,11 @@ use crate::{
     worker_rows as rows,
 };
 
-/// Events that wait for one endpoint at most; more stay in the outbox.
-pub const WAITING_MAX: usize = 1_000;
+/// No more events are taken for an endpoint while so many wait for it: the rest stays in the outbox, where it costs
+/// nothing. The rows are read again with each outcome, so the list is short.
+pub const WAITING_MAX: usize = 256;
+/// The same for an endpoint that has not answered quickly yet.
+const WAITING_MAX_SLOW: usize = 32;
 /// In microseconds: how long a lease lasts, and how often old rows are deleted.
 const LEASE: u64 = 60 * 1_000_000;
 const CLEAN_EVERY: u64 = 3_600 * 1_000_000;
@@ -61,6 +64,8 @@ struct EndpointWork {
     served: u64,
     /// Whether its last attempt failed or took long.
     is_slow: bool,
+    /// Whether its last attempt was answered well and soon.
+    is_quick: bool,
     in_flight: BTreeSet<DeliveryPosition>,
     /// `None`: read its rows.
     idle: Option<IdleEndpoint>,
@@ -187,6 +192,7 @@ impl DeliveryWorker {
             work.idle = None;
             let is_delivered = matches!(outcome, AttemptOutcome::Answered { status: 200..=299, .. });
             work.is_slow = !is_delivered || now.0.saturating_sub(attempt.planned_at.0) > SLOW;
+            work.is_quick = !work.is_slow;
             let (made, stop) = rows::outcome(&attempt, &outcome, now, jitter);
             statements.extend(made);
             stopped.extend(stop.map(|reason| (attempt.endpoint, reason.as_str())));
@@ -278,7 +284,7 @@ impl DeliveryWorker {
             Some(idle) => idle.waiting,
             None => rows::waiting(&self.rows, &endpoint.id)?,
         };
-        if waiting >= WAITING_MAX {
+        if waiting >= if work.is_quick { WAITING_MAX } else { WAITING_MAX_SLOW } {
             return Ok(false);
         }
         let (mut taken, RoundView { pages, now, .. }) = (false, view);
