@@ -10,6 +10,7 @@ use bankroll_terminal::{self as terminal, Paint, StopSignal};
 use super::{
     DemoArgs,
     arena::{Arena, SERVER},
+    chain::CHAIN_ID,
     context::GameContext,
     funds::SERVER_KEY_FILE,
     leftovers::Leftovers,
@@ -61,6 +62,8 @@ fn invitation(url: &str, token: &str, args: &DemoArgs, arena: &Arena) -> Result<
     writeln!(text, "  documentation      {url}/docs")?;
     writeln!(text, "  the owner's key    {dir}/{OWNER_KEY_FILE} (alone: the quorum of the demo is one)")?;
     writeln!(text, "  the server's key   {dir}/{SERVER_KEY_FILE}")?;
+    // What people sign names the chain, and the folder of a demo has no configuration.
+    writeln!(text, "  with that key      BANKROLL__CHAIN__ID={CHAIN_ID} bankroll operators list --dir {dir}")?;
     writeln!(text, "call it as the game server: itself, its world, and one wei of food in the world")?;
     writeln!(text, "  {curl} {server}")?;
     writeln!(text, "  {curl} {server}/accounts/{world}")?;

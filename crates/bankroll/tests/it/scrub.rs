@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::{
-    program::{API_ANYWHERE, command, demo_folder, folder, hold, run},
+    program::{API_ANYWHERE, command, demo_folder, folder, hold, run, run_with},
     running::Running,
 };
 
@@ -94,7 +94,9 @@ fn a_balance_that_is_damaged_while_a_node_runs_ends_it_with_code_4() {
     assert_eq!(restored.ended().0, 0);
     let (code, shown) = check(folder.path(), "bankroll-demo");
     assert_eq!((code, &shown["ok"]), (1, &true.into()), "the books are sound, and a person must look");
-    run(folder.path(), &["alerts", "close", id, "--dir", "bankroll-demo"]).ok();
+    // What a person signs names the chain of the demo.
+    let chain = [("BANKROLL__CHAIN__ID", "31337")];
+    run_with(folder.path(), &chain, &["alerts", "close", id, "--dir", "bankroll-demo"]).ok();
     assert_eq!(check(folder.path(), "bankroll-demo").0, 0);
 
     // The file still has the finding, and a person has closed the alert: it does not open again.
