@@ -30,7 +30,7 @@ fn contents(random: &mut fastrand::Rng) -> Value {
         2 => json!({ "kind": "add_key", "person": who(random), "address": address(random.u8(12..20)) }),
         3 => json!({ "kind": "reinstate", "person": who(random) }),
         4 => json!({ "kind": "set_quorum", "quorum": random.u8(2..4) }),
-        5 => json!({ "kind": "unfreeze_player", "player": "0xab" }),
+        5 => json!({ "kind": "unfreeze_player", "player": "0xabababababababababababababababababababab" }),
         _ => transfer(&random.u8(1..4).to_string()),
     }
 }
@@ -59,7 +59,11 @@ fn request(world: &World, random: &mut fastrand::Rng, sent: &[SignedRequest], kn
             send("POST", &format!("/v1/proposals/{id}/confirm"), &json!({ "content": said }))
         }
         8 => send("POST", &format!("/v1/operators/{}/suspend", who(random)), &Value::Null),
-        _ => send("POST", "/v1/players/0xab/freeze", &json!({ "reason": "a test" })),
+        _ => send(
+            "POST",
+            "/v1/players/0xabababababababababababababababababababab/freeze",
+            &json!({ "reason": "a test" }),
+        ),
     }
 }
 

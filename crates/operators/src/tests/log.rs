@@ -120,7 +120,13 @@ fn a_session_reads_and_ends_itself() {
     let open = Act::OpenSession { session: session.clone(), expires: Time((NOON + 60) * 1_000_000) };
     world.enter(ann.clone(), open, Proof::Key(address(4))).unwrap();
     let by_session = Proof::Session(session.clone());
-    world.enter(ann.clone(), Act::ReadPlayer { player: name("0xab") }, by_session.clone()).unwrap();
+    world
+        .enter(
+            ann.clone(),
+            Act::ReadPlayer { player: name("0xabababababababababababababababababababab") },
+            by_session.clone(),
+        )
+        .unwrap();
     let suspend = Act::Suspend { person: name("paul") };
     assert_eq!(code(world.enter(ann.clone(), suspend, by_session.clone())), "signature_needed");
     assert_eq!(world.operators.sessions(world.now).count(), 1);
