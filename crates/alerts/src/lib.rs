@@ -6,7 +6,7 @@
 //!
 //! It guarantees:
 //! - each change of an alert is a request to the books with its row and its event, guarded by the row before it: of a
-//!   kind and a subject at most one alert is not closed, whoever writes, and an audit compares every row;
+//!   kind and a subject at most one alert is not closed, with any writer, and an audit compares every row;
 //! - what could not be observed closes nothing;
 //! - an alert whose number of items grows is written again at most once a minute;
 //! - a process that dies at any point loses no alert, and opens none twice.

@@ -113,8 +113,8 @@ mod tests {
             "resource_sequence":2,"time":"2026-11-15T21:29:37.250001Z","server":"arena","player":"alice",
             "data":{"amount":"5","server":"arena","wallet":"alice"}}"#;
         assert_eq!(json, expected.lines().map(str::trim).collect::<String>());
-        let nobody = PublicEvent::new(&entry(r#"{"server":null}"#));
-        assert_eq!((nobody.server, nobody.player), (None, None));
+        let anonymous = PublicEvent::new(&entry(r#"{"server":null}"#));
+        assert_eq!((anonymous.server, anonymous.player), (None, None));
     }
 
     #[test]

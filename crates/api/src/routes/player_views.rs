@@ -80,7 +80,7 @@ pub async fn show(
     if !is_known && body.accounts.is_empty() {
         return Err(ErrorCode::NotFound.into());
     }
-    // Under the write guard once more: whoever lost the right in the meantime is refused here.
+    // Under the write guard once more: a caller who lost the right in the meantime is refused here.
     funds.enter_to_change(&call).await?.log_read(&call, asked).await?;
     players_response(&body, in_full)
 }

@@ -32,7 +32,7 @@ pub fn address(number: u8) -> Address {
     Address::of(key(number).verifying_key())
 }
 
-/// A request of whoever has this key.
+/// A request of the person who has this key.
 pub fn signed(key_number: u8, method: &str, path: &str, request_key: &str, body: &Value, at: Time) -> SignedRequest {
     let mut request = SignedRequest {
         method: method.into(),
@@ -83,7 +83,7 @@ impl World {
     /// Olga and Otto are owners, Paul proposes, Ann approves; two must sign.
     pub fn staffed() -> Self {
         let mut world = Self::new();
-        // Olga adds Otto alone: nobody else could agree.
+        // Olga adds Otto alone: no other person could agree.
         world.propose(1, &json!({ "kind": "add_person", "person": "otto", "roles": ["owner"], "address": address(2) }));
         for (person, role, number) in [("paul", "operator", 3), ("ann", "approver", 4)] {
             let content =
