@@ -52,7 +52,7 @@ pub(super) fn measure(folder: &Path, quick: bool) -> anyhow::Result<EventsReport
     let length = if quick {
         EventsBenchLength { rounds: 1, cell: Duration::from_millis(500), streams: 100, endpoints: 10 }
     } else {
-        EventsBenchLength { rounds: 3, cell: Duration::from_secs(5), streams: 1_000, endpoints: 100 }
+        EventsBenchLength { rounds: 3, cell: Duration::from_secs(5), streams: 1_000, endpoints: 1_000 }
     };
     raise_file_limit();
     let books = HttpBooks::open(&folder.join("events").into(), ACCOUNTS)?;
