@@ -61,9 +61,10 @@ fn invitation(url: &str, token: &str, args: &DemoArgs, arena: &Arena) -> Result<
     writeln!(text, "\n{}", paint.strong(&format!("the Funds API is up at {url}")))?;
     writeln!(text, "  documentation      {url}/docs")?;
     writeln!(text, "  the owner's key    {dir}/{OWNER_KEY_FILE} (alone: the quorum of the demo is one)")?;
-    writeln!(text, "  the server's key   {dir}/{SERVER_KEY_FILE}")?;
     // What people sign names the chain, and the folder of a demo has no configuration.
-    writeln!(text, "  with that key      BANKROLL__CHAIN__ID={CHAIN_ID} bankroll operators list --dir {dir}")?;
+    let bankroll = terminal::invocation();
+    writeln!(text, "  with that key      BANKROLL__CHAIN__ID={CHAIN_ID} {bankroll} operators list --dir {dir}")?;
+    writeln!(text, "  the server's key   {dir}/{SERVER_KEY_FILE}")?;
     writeln!(text, "call it as the game server: itself, its world, and one wei of food in the world")?;
     writeln!(text, "  {curl} {server}")?;
     writeln!(text, "  {curl} {server}/accounts/{world}")?;
