@@ -43,7 +43,7 @@ fn killed_at_any_commit_every_event_arrives_in_order_with_its_id() {
     for fault in [FaultKind::EndsBefore, FaultKind::EndsAfter, FaultKind::Full] {
         let mut commits = 0;
         for at in 0.. {
-            // Counts down to the fault, once the story is told.
+            // Counts down to the fault, once the story is complete.
             let left = Arc::new(AtomicI64::new(i64::MAX));
             let counted = Arc::clone(&left);
             let ask = move || (counted.fetch_sub(1, Ordering::SeqCst) == 0).then_some(fault);
