@@ -175,7 +175,7 @@ fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
     check(&[rpc, &nobodys], &["chain.wallet: this is the zero address, which has no key"]);
     let mistyped = "chain.wallet=0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2";
     check(&[rpc, mistyped], &["the address does not match its checksum: a digit is mistyped"]);
-    check(&[rpc, "chain.confirmations=0"], &["chain.confirmations: 0 is not a whole number from 1 to 10000"]);
+    check(&[rpc, "chain.confirmations=-1"], &["chain.confirmations: -1 is not a whole number from 0 to 10000"]);
     check(
         &[rpc, "chain.poll_ms=0", "server.world_bps=20000"],
         &["chain.poll_ms: 0", "server.world_bps: 20000 is not a whole number from 0"],
