@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, by_chain::ByChain, known_chains::KnownChain, units::Units};
 use crate::flows::{
-    AgreementRule, ChainProfile, FeeMarket, FinalityMark, FlowSetup, HOT_WALLET, RpcEndpoint, RpcUrls, TracerMode,
+    AgreementRule, ChainProfile, FeeKind, FinalityMark, FlowSetup, HOT_WALLET, RpcEndpoint, RpcUrls, Tracer,
 };
 
 /// The table of the first chain; further ones are `chains.NAME`.
@@ -42,8 +42,8 @@ pub struct ChainConfig {
     pub finality: ByChain<FinalityMark>,
     pub window: u64,
     pub block_time_ms: u64,
-    pub tracer: ByChain<TracerMode>,
-    pub fees: ByChain<FeeMarket>,
+    pub tracer: ByChain<Tracer>,
+    pub fees: ByChain<FeeKind>,
     pub agreement: u32,
     pub agreement_above: Units,
     pub start: u64,
@@ -232,7 +232,7 @@ impl ChainConfig {
             fee_max: self.max_fee_per_gas.0.units(),
             signer: Some(&self.signer).filter(|path| !path.as_os_str().is_empty()).map(|path| around.base.join(path)),
             server: server.clone(),
-            buy_in: around.buy_in.clone(),
+            buy_in: around.buy_in,
             policy: ApprovalPolicy { at_once: self.pay_at_once.0 },
             node: around.node.to_owned(),
         }))

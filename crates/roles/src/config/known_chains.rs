@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bankroll_ledger::Amount;
 
-use crate::flows::{ChainProfile, FeeMarket, FinalityMark, TracerMode};
+use crate::flows::{ChainProfile, FeeKind, FinalityMark, Tracer};
 
 /// The defaults of one chain.
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +88,8 @@ impl KnownChain {
             finality: self.finality,
             block_time: Duration::from_millis(self.block_time_ms),
             // Both are found by asking the node once.
-            tracer: TracerMode::Detected,
-            fees: FeeMarket::Detected,
+            tracer: Tracer::Automatic,
+            fees: FeeKind::Automatic,
             window: self.window,
             is_development: self.is_development(),
         }

@@ -39,7 +39,6 @@ pub fn credit(chains: &[FlowSetup], ledger: &Ledger, most: usize, log: &NodeLog,
         let (rows, mut view, mut servers) = match open.take() {
             Some(open) => open,
             None => {
-                prepare_books(chains, ledger, log)?;
                 let rows = Rows::open(ledger)?;
                 // The rules of all servers are in the view of any chain.
                 let any = chains.first().context("there is no chain")?;

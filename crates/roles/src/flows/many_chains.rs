@@ -249,6 +249,9 @@ fn each_chain_has_a_wallet_of_its_own_name_and_the_server_plays_for_the_first() 
     let wallets: BTreeSet<&str> = registry.wallets().map(|wallet| wallet.name.as_str()).collect();
     assert_eq!(wallets.len(), 10);
     assert!(wallets.contains("hot") && wallets.contains("hot-109"), "{wallets:?}");
+    let keys: Vec<_> = registry.custody_keys().map(|key| (key.id.as_str(), key.address)).collect();
+    assert_eq!(keys, [("hot", WALLET)], "the key of all wallets is one key, and has one name");
+    assert!(registry.wallets().all(|wallet| wallet.custody_key == Some(name("hot"))));
     let servers: Vec<_> = registry.servers().map(|server| (server.name.as_str(), server.chain.as_str())).collect();
     assert_eq!(servers, [("arena", "eip155:100")]);
     let watched: BTreeSet<&str> = registry.accounts_of(&name("arena")).map(|account| account.chain.as_str()).collect();
@@ -256,17 +259,22 @@ fn each_chain_has_a_wallet_of_its_own_name_and_the_server_plays_for_the_first() 
 }
 
 #[test]
-fn a_wallet_name_that_is_taken_is_refused_and_the_other_chains_go_on() {
+fn a_wallet_that_contradicts_the_registry_is_refused_and_the_other_chains_go_on() {
     let mut world = Deployment::new();
-    world.chains.truncate(3);
+    world.chains.truncate(4);
     world.chains[1].wallet_name = name("hot");
+    world.chains[3].wallet = Address(player().address().into_array());
     let (log, lines) = world.log();
+    prepare_books(&world.chains[..1], &world.ledger, &log).unwrap();
+    world.link_player();
     prepare_books(&world.chains, &world.ledger, &log).unwrap();
     drop(log);
     let refused: Vec<Value> = lines.iter().filter(|line| line["event"] == "chain_not_prepared").collect();
-    let says = "eip155:101 is not followed: the registry has a wallet \"hot\" on eip155:100; set chains.c101.wallet_name \
-                to another name";
-    assert_eq!(refused.iter().map(|line| line["message"].as_str().unwrap()).collect::<Vec<_>>(), [says]);
+    let name_taken = "the registry has a wallet \"hot\" on eip155:100; set chains.c101.wallet_name to another name";
+    let of_player = format!("chains.c103.wallet {} is the wallet of a player", world.chains[3].wallet);
+    let says =
+        [format!("eip155:101 is not followed: {name_taken}"), format!("eip155:103 is not followed: {of_player}")];
+    assert_eq!(refused.iter().map(|line| line["message"].as_str().unwrap()).collect::<Vec<_>>(), says);
     let registry = Registry::load(&world.reader, Time(0)).unwrap();
     let chains: Vec<&str> = registry.chains().map(|chain| chain.name.as_str()).collect();
     assert_eq!(chains, ["eip155:100", "eip155:102"]);

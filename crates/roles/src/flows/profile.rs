@@ -1,8 +1,9 @@
 //! What one chain is like, as its settings say: when its blocks are final, how its nodes are asked, how gas is paid.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::time::Duration;
 
 use bankroll_ledger::Amount;
+use serde::{Deserialize, Serialize};
 
 /// The technical side of a chain. Each value comes from the configuration, or from what is known of the chain's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,43 +11,46 @@ pub struct ChainProfile {
     pub finality: FinalityMark,
     /// How often the chain makes a block.
     pub block_time: Duration,
-    pub tracer: TracerMode,
-    pub fees: FeeMarket,
+    pub tracer: Tracer,
+    pub fees: FeeKind,
     /// How many headers are remembered: a reorganisation is followed that deep.
     pub window: u64,
     /// Its coins are worth nothing: one provider is enough.
     pub is_development: bool,
 }
 
-/// When nothing can take a block back any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// When a chain calls a block final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FinalityMark {
-    /// The chain says so: the block tag `finalized`.
+    /// The chain's own rule of finality: the block tag `finalized`.
     Finalized,
-    /// Most of the chain's validators have seen it: the block tag `safe`.
+    /// Earlier, and weaker: the block tag `safe`.
     Safe,
     /// So many blocks follow. On a real chain this is a guess.
     Depth,
 }
 
 /// How the transfers inside of transactions are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TracerMode {
-    /// The first one that the node answers.
-    Detected,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tracer {
+    /// The first method that the node answers.
+    Automatic,
     TraceBlock,
     CallTracer,
     /// Not at all: what a balance cannot explain goes to suspense.
-    Off,
+    None,
 }
 
-/// How transactions of the chain pay for gas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeeMarket {
-    /// By whether its blocks have a base fee.
-    Detected,
+/// Which fees transactions of a chain offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeeKind {
+    /// What the node's answers show.
+    Automatic,
     /// A base fee and a tip (EIP-1559).
-    BaseFee,
+    Market,
     /// One price.
     Legacy,
 }
@@ -59,51 +63,14 @@ pub struct AgreementRule {
     pub providers: u32,
 }
 
-/// A word of the configuration that is none of a closed list. The form of each key is checked before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this word is not known here")]
-pub struct UnknownSetting;
-
-macro_rules! words {
-    ($type:ty: $($word:literal => $value:expr),+) => {
-        impl FromStr for $type {
-            type Err = UnknownSetting;
-
-            fn from_str(text: &str) -> Result<Self, UnknownSetting> {
-                match text {
-                    $($word => Ok($value),)+
-                    _ => Err(UnknownSetting),
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                $(if *self == $value {
-                    return f.write_str($word);
-                })+
-                Ok(())
-            }
-        }
-    };
-}
-
-words!(FinalityMark: "finalized" => Self::Finalized, "safe" => Self::Safe, "depth" => Self::Depth);
-words!(TracerMode:
-    "auto" => Self::Detected,
-    "trace_block" => Self::TraceBlock,
-    "call_tracer" => Self::CallTracer,
-    "none" => Self::Off);
-words!(FeeMarket: "auto" => Self::Detected, "market" => Self::BaseFee, "legacy" => Self::Legacy);
-
 impl ChainProfile {
     /// Of a chain for tests whose blocks are final by depth.
     pub fn development(confirmations: u64) -> Self {
         Self {
             finality: FinalityMark::Depth,
             block_time: Duration::from_secs(1),
-            tracer: TracerMode::Detected,
-            fees: FeeMarket::Detected,
+            tracer: Tracer::Automatic,
+            fees: FeeKind::Automatic,
             window: Self::window_of(confirmations),
             is_development: true,
         }

@@ -6,7 +6,7 @@
 
 use anyhow::Context;
 use bankroll_deposits::BuyIn;
-use bankroll_ledger::{Amount, AssetId, IdempotencyKey, Namespace, Principal, Scope, Time, Unit};
+use bankroll_ledger::{Amount, AssetId, IdempotencyKey, Name, Namespace, Principal, Scope, Time, Unit};
 use bankroll_orders::{Address, ChainId};
 use bankroll_registry::{
     ChangeOrigin, CustodyKey, Pauses, RegisteredAsset, RegisteredChain, RegisteredServer, RegisteredWallet, Registry,
@@ -66,11 +66,9 @@ pub fn seed_registry(
         now,
     };
     let server = setup.buy_in.as_ref().filter(|_| brings_server);
-    let mut entries = entries(setup, server, asset, now)?;
-    // The owner may have registered the wallet's key before.
-    entries
-        .retain(|entry| !matches!(entry, RegistryChange::CustodyKey(key) if registry.custody_key(&key.id).is_some()));
-    let request = change_request(&origin, &entries)?;
+    // A key has one name, on however many chains its address is a wallet.
+    let known_key = registry.custody_keys().find(|key| key.address == setup.wallet).map(|key| key.id.clone());
+    let request = change_request(&origin, &entries(setup, server, known_key, asset, now)?)?;
     let answers = ledger.submit(vec![request])?.wait()?;
     let answer = answers.first().context("the ledger gave no answer")?;
     answer.effects().with_context(|| format!("the ledger rejected the first entries of {}", setup.chain()))?;
@@ -89,10 +87,16 @@ fn refusal(registry: &Registry, setup: &FlowSetup) -> Option<String> {
     if let Some(other) = registry.chain_of_id(id) {
         return Some(format!("the registry has chain {id} as {}", other.name));
     }
+    if registry.player_wallet(setup.wallet).is_some() {
+        // Their payments would count as moves between our own wallets.
+        return Some(format!("{} {} is the wallet of a player", setup.key("wallet"), setup.wallet));
+    }
     if let Some(other) = registry.wallet(name) {
         return Some(format!("the registry has a wallet \"{name}\" on {}; set {key} to another name", other.chain));
     }
-    let other = registry.custody_key(name).filter(|other| other.address != setup.wallet)?;
+    // With a known address no key is added.
+    let is_known = registry.custody_keys().any(|key| key.address == setup.wallet);
+    let other = registry.custody_key(name).filter(|_| !is_known)?;
     Some(format!("the registry has a custody key \"{name}\" of {}; set {key} to another name", other.address))
 }
 
@@ -117,10 +121,12 @@ fn sentence(setup: &FlowSetup, brings_server: bool) -> String {
 fn entries(
     setup: &FlowSetup,
     server: Option<&BuyIn>,
+    known_key: Option<Name>,
     asset: AssetId,
     now: Time,
 ) -> anyhow::Result<Vec<RegistryChange>> {
     let (chain, hot) = (setup.coin.chain.clone(), setup.wallet_name.clone());
+    let custody_key = known_key.clone().unwrap_or_else(|| hot.clone());
     let mut entries = vec![
         RegistryChange::Chain(RegisteredChain {
             name: chain.clone(),
@@ -138,20 +144,12 @@ fn entries(
             created_at: now,
             revision: 1,
         }),
-        RegistryChange::CustodyKey(CustodyKey {
-            id: hot.clone(),
-            xpub: None,
-            account: 0,
-            address: setup.wallet,
-            created_at: now,
-            revision: 1,
-        }),
         RegistryChange::Wallet(RegisteredWallet {
             name: hot.clone(),
             chain: chain.clone(),
             address: setup.wallet,
             role: WalletRole::Hot,
-            custody_key: Some(hot.clone()),
+            custody_key: Some(custody_key.clone()),
             derivation_index: Some(0),
             created_at: now,
             revision: 1,
@@ -170,7 +168,16 @@ fn entries(
             revision: 1,
         }),
     ];
-    entries.extend(server.map(|buy_in| server_entry(setup, buy_in, asset, now)).transpose()?);
+    let new_key = known_key.is_none().then(|| CustodyKey {
+        id: custody_key.clone(),
+        xpub: None,
+        account: 0,
+        address: setup.wallet,
+        created_at: now,
+        revision: 1,
+    });
+    entries.extend(new_key.map(RegistryChange::CustodyKey));
+    entries.extend(server.map(|buy_in| server_entry(setup, buy_in, custody_key, asset, now)).transpose()?);
     entries.extend(setup.treasury.iter().map(|address| {
         RegistryChange::Treasury(TreasuryAddress {
             chain: chain.clone(),
@@ -184,12 +191,18 @@ fn entries(
     Ok(entries)
 }
 
-fn server_entry(setup: &FlowSetup, buy_in: &BuyIn, asset: AssetId, now: Time) -> anyhow::Result<RegistryChange> {
+fn server_entry(
+    setup: &FlowSetup,
+    buy_in: &BuyIn,
+    custody_key: Name,
+    asset: AssetId,
+    now: Time,
+) -> anyhow::Result<RegistryChange> {
     Ok(RegistryChange::Server(RegisteredServer {
         name: setup.server.clone(),
         chain: setup.coin.chain.clone(),
         asset,
-        custody_key: setup.wallet_name.clone(),
+        custody_key,
         deposit_address: setup.wallet,
         terms: ServerTerms {
             buy_in: buy_in.amount,
