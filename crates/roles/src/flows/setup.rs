@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
+use bankroll_chains_evm::{ChainIdentity, InProcessRpc, InvalidRpcUrl, RpcLimits, RpcNode};
 use bankroll_deposits::{BuyIn, DepositRules, ScanConfig, WatchList};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::{Address, ChainId};
@@ -86,9 +86,14 @@ impl FlowSetup {
 
     pub(crate) fn nodes(&self) -> anyhow::Result<Vec<RpcNode>> {
         match &self.endpoint {
-            RpcEndpoint::Here(rpc) => Ok(vec![RpcNode::in_process(rpc.clone(), self.identity)]),
+            RpcEndpoint::Here(rpc) => {
+                Ok(vec![RpcNode::in_process(rpc.clone(), self.identity).with_tracer(self.profile.tracer)])
+            }
             RpcEndpoint::Http(rpc) => {
-                let node = |url: String| RpcNode::http(&url, self.identity, RpcLimits::default());
+                let node = |url: String| {
+                    let node = RpcNode::http(&url, self.identity, RpcLimits::default())?;
+                    Ok::<_, InvalidRpcUrl>(node.with_tracer(self.profile.tracer))
+                };
                 rpc.urls().into_iter().map(node).collect::<Result<_, _>>().with_context(|| self.key("rpc"))
             }
         }
