@@ -81,7 +81,7 @@ impl Indexer {
         }
         let ahead = read_ahead(&self.config, node, rows)?;
         update(rows.reader(), &mut self.config.watch)?;
-        let scanned = apply_blocks(&self.config, ahead, now, rows)?;
+        let scanned = apply_blocks(&self.config, ahead, now, node, rows)?;
         self.up_to_date_at = match &scanned {
             ScanOutcome::UpToDate => head,
             ScanOutcome::Moved { to, .. } => Some(*to),
