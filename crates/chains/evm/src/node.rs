@@ -5,7 +5,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use alloy_primitives::U256;
@@ -15,6 +18,9 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     error::RpcError,
     identity::ChainIdentity,
+    quirks,
+    range::Pace,
+    traces::Tracer,
     transport::{InProcessRpc, InvalidRpcUrl, RpcLimits, Transport},
     wire,
 };
@@ -25,6 +31,17 @@ pub struct RpcNode {
     /// Whether the identity was checked since the last failure.
     known: AtomicBool,
     last_id: AtomicU64,
+    pub(crate) tracer: Tracer,
+    pub(crate) abilities: Abilities,
+}
+
+/// What a node was found not to have, so that it is not asked for each block.
+#[derive(Debug, Default)]
+pub(crate) struct Abilities {
+    pub no_trace_block: AtomicBool,
+    pub no_block_receipts: AtomicBool,
+    /// How large the node's answers are, for reading many blocks.
+    pub pace: Mutex<Pace>,
 }
 
 impl RpcNode {
@@ -39,7 +56,14 @@ impl RpcNode {
     }
 
     fn new(transport: Transport, identity: ChainIdentity) -> Self {
-        Self { transport, identity, known: AtomicBool::new(false), last_id: AtomicU64::new(0) }
+        let (known, last_id) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { transport, identity, known, last_id, tracer: Tracer::default(), abilities: Abilities::default() }
+    }
+
+    /// The same node with another tracer.
+    #[must_use]
+    pub fn with_tracer(self, tracer: Tracer) -> Self {
+        Self { tracer, ..self }
     }
 
     pub fn identity(&self) -> ChainIdentity {
@@ -70,6 +94,42 @@ impl RpcNode {
         let first = self.ids(count as u64);
         let body = self.exchange(&wire::batch((first..).zip(params), method))?;
         wire::results(&body, first, count, method).inspect_err(|error| self.distrust(error))
+    }
+
+    /// The same as one request if there is only one, because some nodes take no batches.
+    pub(crate) fn request_many(
+        &self,
+        method: &'static str,
+        mut params: Vec<Value>,
+    ) -> Result<Vec<Box<RawValue>>, RpcError> {
+        match (params.len(), params.pop()) {
+            (_, None) => Ok(Vec::new()),
+            (1, Some(only)) => self.request(method, &only).map(|answer| vec![answer]),
+            (_, Some(last)) => {
+                params.push(last);
+                self.request_batch(method, params)
+            }
+        }
+    }
+
+    /// The same in halves, and halves of these, where the node refuses it as too much.
+    pub(crate) fn request_divided(
+        &self,
+        method: &'static str,
+        params: Vec<Value>,
+    ) -> Result<Vec<Box<RawValue>>, RpcError> {
+        let (mut waiting, mut answers) = (vec![params], Vec::new());
+        while let Some(mut some) = waiting.pop() {
+            match self.request_many(method, some.clone()) {
+                Ok(more) => answers.extend(more),
+                Err(error) if some.len() > 1 && quirks::is_too_much(&error) => {
+                    let second = some.split_off(some.len() / 2);
+                    waiting.extend([second, some]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(answers)
     }
 
     pub(crate) fn request_as<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, RpcError> {
