@@ -38,6 +38,7 @@ CREATE TABLE deposits (
   block_time                 INTEGER NOT NULL,
   tx_index                   INTEGER NOT NULL,
   required_confirmations     INTEGER NOT NULL,
+  needs_agreement            INTEGER NOT NULL,
   chain_state                TEXT NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
   review_state               TEXT NOT NULL CHECK (review_state IN ('none', 'screening', 'cleared', 'held', 'released', 'refused')),
   ledger_state               TEXT NOT NULL DEFAULT 'none' CHECK (ledger_state IN
@@ -91,6 +92,7 @@ CREATE TABLE chain_events (
   block_hash             TEXT NOT NULL,
   block_time             INTEGER NOT NULL,
   required_confirmations INTEGER NOT NULL,
+  needs_agreement        INTEGER NOT NULL,
   doubt                  TEXT,
   head_height            INTEGER NOT NULL,
   head_hash              TEXT NOT NULL,

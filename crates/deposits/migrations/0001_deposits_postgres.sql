@@ -42,6 +42,7 @@ CREATE TABLE deposits (
   block_time                 bigint NOT NULL,
   tx_index                   bigint NOT NULL,
   required_confirmations     bigint NOT NULL,
+  needs_agreement            bigint NOT NULL,
   chain_state                text NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
   review_state               text NOT NULL CHECK (review_state IN ('none', 'screening', 'cleared', 'held', 'released', 'refused')),
   ledger_state               text NOT NULL DEFAULT 'none' CHECK (ledger_state IN
@@ -97,6 +98,7 @@ CREATE TABLE chain_events (
   block_hash             text NOT NULL,
   block_time             bigint NOT NULL,
   required_confirmations bigint NOT NULL,
+  needs_agreement        bigint NOT NULL,
   doubt                  text,
   head_height            bigint NOT NULL,
   head_hash              text NOT NULL,

@@ -71,6 +71,8 @@ pub struct Inclusion {
     pub block: BlockPoint,
     pub block_time: u64,
     pub required: u64,
+    /// Whether several providers must have its block before it is final.
+    pub needs_agreement: bool,
     pub doubt: Option<Doubt>,
 }
 
@@ -102,7 +104,7 @@ impl EventTail {
 
 impl Inclusion {
     pub(crate) fn new(sighting: Sighting, epoch: u64) -> Self {
-        let Sighting { id, transfer, attribution, header, required, doubt } = sighting;
+        let Sighting { id, transfer, attribution, header, required, needs_agreement, doubt } = sighting;
         Self {
             deposit: id,
             epoch,
@@ -121,12 +123,13 @@ impl Inclusion {
             block: BlockPoint::from(&header),
             block_time: header.time,
             required,
+            needs_agreement,
             doubt,
         }
     }
 
     /// Columns and values, in the order in which they are hashed.
-    pub(crate) fn columns(&self) -> [(&'static str, ColumnValue); 19] {
+    pub(crate) fn columns(&self) -> [(&'static str, ColumnValue); 20] {
         let hash = |hash: B256| text(&format!("{hash:#x}"));
         [
             ("deposit_id", text(self.deposit.as_str())),
@@ -148,6 +151,7 @@ impl Inclusion {
             ("block_hash", hash(self.block.hash)),
             ("block_time", int(self.block_time)),
             ("required_confirmations", int(self.required)),
+            ("needs_agreement", int(u64::from(self.needs_agreement))),
         ]
     }
 
@@ -192,6 +196,7 @@ impl Inclusion {
             block: BlockPoint { number: number_of(row, "block_height")?, hash: parsed(row, "block_hash")? },
             block_time: number_of(row, "block_time")?,
             required: number_of(row, "required_confirmations")?,
+            needs_agreement: number_of(row, "needs_agreement")? == 1,
             doubt: doubt.map(|text| Doubt::from_row(text).ok_or(BadRow { column: "doubt" })).transpose()?,
         })
     }

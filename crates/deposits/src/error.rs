@@ -20,6 +20,9 @@ pub enum ScanError {
     /// The RPC node calls a block final that is not the one it has at that height.
     #[error("the RPC node calls block {number} ({theirs}) final, and the chain it shows has {ours} there")]
     MarkElsewhere { number: u64, ours: B256, theirs: B256 },
+    /// Providers have different blocks at one height. Nothing is credited of this chain until they agree.
+    #[error("the providers disagree about block {number}: {} have another one; needs an operator", others.join(", "))]
+    ProvidersDisagree { number: u64, others: Vec<String> },
     /// Two answers of the RPC node do not belong to one chain.
     #[error("the RPC node's blocks are not one chain")]
     BrokenParent(#[from] BrokenParent),

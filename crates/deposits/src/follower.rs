@@ -33,9 +33,11 @@ pub struct TrackedDeposit {
 
 /// Up to where others vouch for the chain, beyond the number of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FinalityMarks {
+pub struct FinalityBounds {
     /// The newest block that the chain itself calls final; `None` if only depth counts on this chain.
     pub finalized: Option<u64>,
+    /// The newest block of which enough providers say that it is on the chain. Only deposits that need it are compared.
+    pub agreed: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +70,7 @@ pub struct PlacedChange {
 pub struct ChainFollower {
     head: BlockPoint,
     deposits: BTreeMap<DepositId, TrackedDeposit>,
-    marks: FinalityMarks,
+    marks: FinalityBounds,
     changes: Vec<PlacedChange>,
 }
 
@@ -85,7 +87,7 @@ impl ChainFollower {
     /// Starts at our position, with the deposits that are not final yet, those above the block that will be unwound
     /// to, and those that the next blocks include again.
     #[must_use]
-    pub const fn new(head: BlockPoint, deposits: BTreeMap<DepositId, TrackedDeposit>, marks: FinalityMarks) -> Self {
+    pub const fn new(head: BlockPoint, deposits: BTreeMap<DepositId, TrackedDeposit>, marks: FinalityBounds) -> Self {
         Self { head, deposits, marks, changes: Vec::new() }
     }
 
@@ -155,7 +157,8 @@ impl ChainFollower {
             let (block, required) = (known.inclusion.block.number, known.inclusion.required);
             let is_deep = confirmations(head.number, block) >= required;
             let is_marked = self.marks.finalized.is_none_or(|finalized| block <= finalized);
-            if known.state == ChainState::Included && is_deep && is_marked {
+            let is_agreed = !known.inclusion.needs_agreement || self.marks.agreed.is_some_and(|agreed| block <= agreed);
+            if known.state == ChainState::Included && is_deep && is_marked && is_agreed {
                 known.state = ChainState::Final;
                 self.changes.push(PlacedChange { change: ChainChange::Final(known.inclusion.clone()), head });
             }

@@ -31,6 +31,7 @@
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod agreement;
 pub mod attention;
 pub mod audit;
 pub mod balance_check;
@@ -51,6 +52,7 @@ mod state;
 pub mod view;
 mod watch;
 
+pub use agreement::AgreementRule;
 pub use balance_check::{AbsentTransfer, BalanceQuestion};
 pub use buy_in::BuyIn;
 pub use chain_event::{ChainEvent, EventHash, EventTail, Inclusion, InclusionChange};
@@ -62,7 +64,7 @@ pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
 pub use rows::DEPOSITS;
-pub use scanner::{BlocksAhead, ChainProgress, DepositChange, FinalityRule, ScanConfig, ScanNotice, ScanOutcome};
+pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
 pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};
 pub use state::{ChainState, DepositStage, DepositStatus, LedgerState, ReviewState};
 pub use watch::{Attribution, Payer, Purpose, WatchList, WatchedAddress};

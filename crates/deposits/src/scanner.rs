@@ -21,17 +21,20 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{Address, Block, BlockHeader, BlockTag, InternalTransfer, Quantity, RpcError, RpcNode};
+use bankroll_chains_evm::{
+    Address, Block, BlockHeader, BlockTag, FinalityMark, InternalTransfer, Providers, Quantity, ReadPlan, RpcError,
+    RpcNode, TracedBlock,
+};
 use bankroll_ledger::{AssetId, Time};
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, DepositRules, Doubt, Purpose, WatchList,
+    DepositId, DepositRules, Doubt, Purpose, WatchList, agreement,
     balance_check::{AbsentTransfer, BalanceAnswer, BalanceQuestion, BlockCheck, CheckedSightings},
     chain_event::Inclusion,
     error::ScanError,
     event_log,
-    follower::{BlockPoint, ChainChange, ChainFollower, FinalityMarks, PlacedChange},
+    follower::{BlockPoint, ChainChange, ChainFollower, FinalityBounds, PlacedChange},
     rows::{self, Cursor},
     sighting::{BlockSearch, OddTransferLog},
 };
@@ -40,6 +43,10 @@ use crate::{
 const SIGHTINGS_MAX: usize = 1_000;
 /// Transactions after which a step reads no further block, so that its blocks fit into memory.
 const TRANSACTIONS_MAX: usize = 20_000;
+/// Connections to a node while there is much to read.
+const CONNECTIONS: usize = 4;
+/// Blocks in one request.
+const BATCH: usize = 50;
 
 /// How a chain is scanned.
 #[derive(Clone, Debug)]
@@ -56,18 +63,21 @@ pub struct ScanConfig {
     /// Whether what contracts move is read from traces. Without, such deposits are seen by reconciliation only.
     pub traces: bool,
     /// What, beyond depth, makes a block final on this chain.
-    pub finality: FinalityRule,
+    pub finality: FinalityMark,
 }
 
-/// What makes a block final, beyond its depth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FinalityRule {
-    /// The chain calls it finalized.
-    Finalized,
-    /// The chain calls it safe.
-    Safe,
-    /// Nothing: chains that have no such mark.
-    Depth,
+/// Where blocks are read, and who else is asked whether they are on the chain.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainSource<'a> {
+    pub node: &'a RpcNode,
+    /// All providers of the chain, the node's own among them.
+    pub providers: Option<&'a Providers>,
+}
+
+impl<'a> From<&'a RpcNode> for ChainSource<'a> {
+    fn from(node: &'a RpcNode) -> Self {
+        Self { node, providers: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,20 +142,23 @@ enum AheadKind {
         cursor: Cursor,
         fork: BlockPoint,
         blocks: Vec<TracedBlock>,
-        marks: FinalityMarks,
+        marks: FinalityBounds,
     },
 }
-
-/// A block, and what contracts moved in it.
-type TracedBlock = (Block, Vec<InternalTransfer>);
 
 /// One step with a fixed watch list. A caller whose watch list grows uses [`crate::Indexer`].
 ///
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
 /// out.
-pub fn step(config: &ScanConfig, now: Time, node: &RpcNode, store: &Rows) -> Result<ScanOutcome, ScanError> {
-    apply_blocks(config, read_ahead(config, node, store)?, now, node, store)
+pub fn step<'a>(
+    config: &ScanConfig,
+    now: Time,
+    source: impl Into<ChainSource<'a>>,
+    store: &Rows,
+) -> Result<ScanOutcome, ScanError> {
+    let source = source.into();
+    apply_blocks(config, read_ahead(config, source, now, store)?, now, source, store)
 }
 
 /// The first half of a step: reads the blocks ahead. New addresses and new payers are added to the watch list after
@@ -154,7 +167,14 @@ pub fn step(config: &ScanConfig, now: Time, node: &RpcNode, store: &Rows) -> Res
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
-pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<BlocksAhead, ScanError> {
+pub fn read_ahead<'a>(
+    config: &ScanConfig,
+    source: impl Into<ChainSource<'a>>,
+    now: Time,
+    store: &Rows,
+) -> Result<BlocksAhead, ScanError> {
+    let source = source.into();
+    let node = source.node;
     let head = newest(node)?;
     let Some(cursor) = rows::cursor(store, config.rules.chain.as_str())? else {
         return Ok(BlocksAhead(AheadKind::Begins(before_first(config, node, head)?)));
@@ -168,10 +188,11 @@ pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<B
         return Ok(BlocksAhead(AheadKind::Nothing));
     }
     // Before the blocks: a mark is never newer than they are.
-    let marked = finality_mark(config, node)?;
+    let marked = finality_mark(config, source, now)?;
     let last = head.min(ours.number.saturating_add(config.blocks_per_step.max(1)));
     let blocks = read(config, node, fork, ours, last, head)?;
-    let marks = FinalityMarks { finalized: check_mark(config, store, fork, &blocks, marked)? };
+    let finalized = check_mark(config, store, fork, &blocks, marked)?;
+    let marks = FinalityBounds { finalized, agreed: None };
     Ok(BlocksAhead(AheadKind::Blocks { cursor, fork, blocks, marks }))
 }
 
@@ -180,14 +201,15 @@ pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<B
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
 /// out.
-pub fn apply_blocks(
+pub fn apply_blocks<'a>(
     config: &ScanConfig,
     ahead: BlocksAhead,
     now: Time,
-    node: &RpcNode,
+    source: impl Into<ChainSource<'a>>,
     store: &Rows,
 ) -> Result<ScanOutcome, ScanError> {
-    let (cursor, fork, blocks, marks) = match ahead.0 {
+    let source = source.into();
+    let (cursor, fork, blocks, mut marks) = match ahead.0 {
         AheadKind::Nothing => return Ok(ScanOutcome::UpToDate),
         AheadKind::Begins(header) => {
             let to = BlockPoint::from(&header);
@@ -198,8 +220,8 @@ pub fn apply_blocks(
         AheadKind::Blocks { cursor, fork, blocks, marks } => (cursor, fork, blocks, marks),
     };
     let (mut seen, mut named, mut notices) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new(), Vec::new());
-    for (block, internal) in &blocks {
-        let CheckedSightings { sightings, absent } = search(config, node, block, internal, &mut notices)?;
+    for TracedBlock { block, internal } in &blocks {
+        let CheckedSightings { sightings, absent } = search(config, source.node, block, internal, &mut notices)?;
         notices.extend(absent.into_iter().map(ScanNotice::Absent));
         named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
         seen.push((block.header, sightings));
@@ -209,6 +231,7 @@ pub fn apply_blocks(
     }
     let above = (fork != cursor.point).then_some(fork.number);
     let known = event_log::tracked(store.reader(), &config.rules.chain, above, &named)?;
+    marks.agreed = agreement::agreed(&config.rules, source, now, &known, &seen)?;
     let mut follower = ChainFollower::new(cursor.point, known, marks);
     follower.unwind(fork);
     for (header, sightings) in seen {
@@ -253,14 +276,20 @@ fn ask_balance(node: &RpcNode, question: &BalanceQuestion) -> Result<BalanceAnsw
     }
 }
 
-/// The block that the chain itself calls final, as this node says.
-fn finality_mark(config: &ScanConfig, node: &RpcNode) -> Result<Option<Option<BlockHeader>>, ScanError> {
-    let tag = match config.finality {
-        FinalityRule::Finalized => BlockTag::Finalized,
-        FinalityRule::Safe => BlockTag::Safe,
-        FinalityRule::Depth => return Ok(None),
-    };
-    Ok(Some(node.header(tag)?))
+/// The block that the chain itself calls final, as enough providers say.
+fn finality_mark(
+    config: &ScanConfig,
+    source: ChainSource<'_>,
+    now: Time,
+) -> Result<Option<Option<BlockHeader>>, ScanError> {
+    let Some(tag) = config.finality.tag() else { return Ok(None) };
+    Ok(Some(match (source.providers, &config.rules.agreement) {
+        (Some(providers), Some(rule)) if providers.len() >= rule.required => {
+            let mark = providers.finalized(agreement::milliseconds(now), tag, rule.required);
+            mark.filter(|mark| mark.agreement.is_reached(rule.required)).map(|mark| mark.header)
+        }
+        _ => source.node.header(tag)?,
+    }))
 }
 
 /// The mark, if it is on the branch that we follow. Nothing is final while the node has no mark.
@@ -273,9 +302,8 @@ fn check_mark(
 ) -> Result<Option<u64>, ScanError> {
     let Some(marked) = marked else { return Ok(None) };
     let Some(marked) = marked else { return Ok(Some(0)) };
-    let read = blocks.iter().find(|(block, _)| block.header.number == marked.number);
-    let ours = match read {
-        Some((block, _)) => Some(block.header.hash),
+    let ours = match blocks.iter().find(|read| read.block.header.number == marked.number) {
+        Some(read) => Some(read.block.header.hash),
         None if marked.number <= fork.number => {
             let remembered = rows::headers(store, config.rules.chain.as_str())?;
             remembered.iter().find(|point| point.number == marked.number).map(|point| point.hash)
@@ -338,17 +366,28 @@ fn read(
     last: u64,
     head: u64,
 ) -> Result<Vec<TracedBlock>, ScanError> {
-    let (mut blocks, mut transactions) = (Vec::new(), 0_usize);
-    for number in fork.number.saturating_add(1)..=last {
-        let block = node.block(BlockTag::Number(number))?.ok_or(ScanError::Missing { number, head })?;
-        transactions = transactions.saturating_add(block.transactions.len());
-        let internal = if config.traces { node.internal_transfers(&block)? } else { Vec::new() };
-        blocks.push((block, internal));
-        if transactions > TRANSACTIONS_MAX && number >= cursor.number {
-            break;
+    let mut blocks = Vec::new();
+    // A reorganisation needs all blocks up to our height at once; for the rest one look is enough.
+    loop {
+        let from = fork.number.saturating_add(1).saturating_add(u64::try_from(blocks.len()).unwrap_or(u64::MAX));
+        if from > last || (from > cursor.number && !blocks.is_empty()) {
+            return Ok(blocks);
         }
+        let alone = from == last;
+        let plan = ReadPlan {
+            from,
+            to: last,
+            connections: if alone { 1 } else { CONNECTIONS },
+            batch: BATCH,
+            transactions_max: TRANSACTIONS_MAX,
+            with_traces: config.traces,
+        };
+        let read = node.read_blocks(&plan)?;
+        if read.is_empty() {
+            return Err(ScanError::Missing { number: from, head });
+        }
+        blocks.extend(read);
     }
-    Ok(blocks)
 }
 
 fn deposit_change(change: &ChainChange) -> Option<DepositChange> {

@@ -12,7 +12,7 @@ use bankroll_chains_evm::{
 };
 use bankroll_ledger::{AssetId, Name};
 
-use crate::{Attribution, DepositId, DepositKind, WatchList};
+use crate::{AgreementRule, Attribution, DepositId, DepositKind, WatchList};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositRules {
@@ -22,6 +22,8 @@ pub struct DepositRules {
     pub coin: AssetId,
     /// How many blocks, its own included, make a deposit final.
     pub confirmations: u64,
+    /// From which value on several providers must agree; `None` if one is believed, as on a simulated chain.
+    pub agreement: Option<AgreementRule>,
 }
 
 /// Money that came to us.
@@ -51,10 +53,12 @@ pub enum Doubt {
     BalanceMismatch,
     /// The node cannot say what the address had: held until a person has looked.
     BalanceUnknown,
+    /// Too much for one provider's word, and the chain has too few: held until a person confirms it.
+    OneProvider,
 }
 
 impl Doubt {
-    const ALL: [Self; 3] = [Self::TooLarge, Self::BalanceMismatch, Self::BalanceUnknown];
+    const ALL: [Self; 4] = [Self::TooLarge, Self::BalanceMismatch, Self::BalanceUnknown, Self::OneProvider];
 
     /// The word in rows.
     #[must_use]
@@ -63,13 +67,14 @@ impl Doubt {
             Self::TooLarge => "amount_too_large",
             Self::BalanceMismatch => "balance_mismatch",
             Self::BalanceUnknown => "balance_unknown",
+            Self::OneProvider => "one_provider",
         }
     }
 
     /// Whether a person must look before anything is booked.
     #[must_use]
     pub const fn is_held(self) -> bool {
-        matches!(self, Self::TooLarge | Self::BalanceUnknown)
+        !matches!(self, Self::BalanceMismatch)
     }
 
     pub(crate) fn from_row(text: &str) -> Option<Self> {
@@ -86,6 +91,8 @@ pub struct Sighting {
     pub header: BlockHeader,
     /// Confirmations until it is final.
     pub required: u64,
+    /// Whether several providers must have its block before it is final.
+    pub needs_agreement: bool,
     pub doubt: Option<Doubt>,
 }
 
@@ -124,8 +131,8 @@ impl BlockSearch<'_> {
             let count = rest.iter().take_while(|inside| inside.transaction == hash).count();
             let (inside, later) = rest.split_at(count);
             rest = later;
-            for (position, inside) in (0..).zip(inside) {
-                let place = place(DepositKind::Internal, position, coin);
+            for inside in inside {
+                let place = place(DepositKind::Internal, inside.ordinal, coin);
                 found.extend(self.sighting(place, inside.from, inside.to, inside.value));
             }
             for (asset, log) in transaction.transfer_logs().filter_map(|log| self.listed(log)) {
@@ -185,8 +192,16 @@ impl Sighting {
             return None;
         }
         let attribution = watch.attribute(header.number, transfer.from, transfer.to, transfer.asset)?;
-        let doubt = if transfer.value.amount().is_err() { Some(Doubt::TooLarge) } else { doubt };
+        let rule = rules.agreement.as_ref().filter(|rule| rule.is_large(transfer.asset, transfer.value));
+        let is_lonely = rule.is_some_and(|rule| !rule.can_be_reached());
+        let doubt = match () {
+            () if transfer.value.amount().is_err() => Some(Doubt::TooLarge),
+            () if is_lonely => doubt.or(Some(Doubt::OneProvider)),
+            () => doubt,
+        };
+        let needs_agreement = rule.is_some() && !is_lonely;
         let id = DepositId::new(&rules.chain, transfer.transaction, transfer.kind, transfer.position);
-        Some(Self { id, transfer, attribution, header, required: rules.confirmations.max(1), doubt })
+        let required = rules.confirmations.max(1);
+        Some(Self { id, transfer, attribution, header, required, needs_agreement, doubt })
     }
 }

@@ -166,7 +166,7 @@ impl DepositStage {
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') AND ledger_state = 'reversed' THEN 'reversed'
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') THEN 'orphaned'
        WHEN review_state IN ('held', 'refused') THEN 'held'
-       WHEN doubt IN ('amount_too_large', 'balance_unknown') AND review_state <> 'released' THEN 'held'
+       WHEN doubt IN ('amount_too_large', 'balance_unknown', 'one_provider') AND review_state <> 'released' THEN 'held'
        WHEN ledger_error IS NOT NULL AND ledger_error_epoch = epoch THEN 'refused'
        WHEN chain_state = 'final' THEN 'final' ELSE 'seen' END";
 }

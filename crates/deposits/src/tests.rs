@@ -14,7 +14,7 @@ use crate::{
     IncomingTransfer, LedgerState, Payer, PlayerStanding, Purpose, ReviewState, ServerRules, Servers, Sighting,
     WatchList, WatchedAddress,
     credit::{CreditDue, ReversalDue, accounts, allocate, credit, reversal},
-    follower::{BlockPoint, ChainChange, ChainFollower, FinalityMarks, PlacedChange, TrackedDeposit},
+    follower::{BlockPoint, ChainChange, ChainFollower, FinalityBounds, PlacedChange, TrackedDeposit},
 };
 
 fn name(text: &str) -> Name {
@@ -85,7 +85,7 @@ fn sighting(header: BlockHeader, transaction: u8, required: u64) -> Sighting {
     let asset = AssetId(1);
     let attribution = watch().attribute(header.number, from, to, asset).unwrap();
     let transfer = IncomingTransfer { transaction: hash, index: 0, kind, position, asset, from, to, value };
-    Sighting { id, transfer, attribution, header, required, doubt: None }
+    Sighting { id, transfer, attribution, header, required, needs_agreement: false, doubt: None }
 }
 
 /// What a follower did to deposits, by the first byte of their transactions.
@@ -106,7 +106,7 @@ fn changes_of(follower: &ChainFollower) -> Vec<String> {
 #[test]
 fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch() {
     let start = BlockPoint { number: 0, hash: header(0, 0, B256::ZERO).hash };
-    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityMarks::default());
+    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds::default());
     let one = header(1, 0, start.hash);
     follower.advance(one, vec![sighting(one, 0xd1, 3)]).unwrap();
     let two = header(2, 0, one.hash);
@@ -138,7 +138,7 @@ fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch()
 #[test]
 fn only_the_next_block_of_this_chain_is_advanced_over() {
     let start = BlockPoint { number: 7, hash: header(7, 0, B256::ZERO).hash };
-    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityMarks::default());
+    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds::default());
     let elsewhere = header(8, 0, B256::repeat_byte(9));
     assert_eq!(follower.advance(elsewhere, vec![]).unwrap_err().parent, B256::repeat_byte(9));
     let later = header(9, 0, start.hash);
@@ -168,7 +168,7 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
                 follower.advance(*block, sightings.clone()).unwrap();
             }
         };
-        let mut follower = ChainFollower::new(BlockPoint::from(&blocks[0]), BTreeMap::new(), FinalityMarks::default());
+        let mut follower = ChainFollower::new(BlockPoint::from(&blocks[0]), BTreeMap::new(), FinalityBounds::default());
         over(&mut follower, 1);
         let before = replayed(follower.changes());
         let to = random.usize(..blocks.len());
@@ -221,7 +221,7 @@ fn a_deposit_that_rows_know_goes_on_from_there() {
         (again.id.clone(), known(&again, ChainState::OrphanedAfterFinal, 4)),
         (waiting.id.clone(), known(&waiting, ChainState::Included, 1)),
     ]);
-    let mut follower = ChainFollower::new(start, deposits, FinalityMarks::default());
+    let mut follower = ChainFollower::new(start, deposits, FinalityBounds::default());
     follower.advance(six, vec![again]).unwrap();
     assert_eq!(changes_of(&follower), ["block 6", "d1 included 5", "d1 final 5", "d2 final 1"]);
 }
@@ -231,7 +231,7 @@ fn a_deposit_that_rows_know_goes_on_from_there() {
 fn a_deposit_is_final_when_it_is_deep_enough_and_the_chain_calls_its_block_final() {
     let start = BlockPoint { number: 0, hash: header(0, 0, B256::ZERO).hash };
     let finals = |finalized| {
-        let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityMarks { finalized });
+        let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds { finalized, agreed: None });
         let mut parent = start.hash;
         for number in 1..=4 {
             let block = header(number, 0, parent);

@@ -5,15 +5,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{
     Address as SimulatedAddress, B256, Bytes, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256,
     contracts::{self, DECLINING, DOLLAR, TAXED},
 };
 use bankroll_deposits::{
-    BlocksAhead, BookingOutcome, BuyIn, ChainEvent, CreditError, DEPOSITS, DepositRules, EventTail, FinalityRule,
-    Indexer, Payer, PlayerStanding, ScanConfig, ScanError, ScanOutcome, ServerRules, Servers, WatchList,
-    WatchedAddress, audit,
+    BlocksAhead, BookingOutcome, BuyIn, ChainEvent, CreditError, DEPOSITS, DepositRules, EventTail, Indexer, Payer,
+    PlayerStanding, ScanConfig, ScanError, ScanOutcome, ServerRules, Servers, WatchList, WatchedAddress, audit,
     crediting::{self, CreditRules},
     event_log, scanner, view,
 };
@@ -98,7 +97,7 @@ impl World {
             node: RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             config: ScanConfig {
-                rules: DepositRules { chain: name("eip155:1337"), coin: AssetId(1), confirmations: 3 },
+                rules: DepositRules { chain: name("eip155:1337"), coin: AssetId(1), confirmations: 3, agreement: None },
                 watch: WatchList {
                     addresses: BTreeMap::from([(hot(), watched)]),
                     tokens: BTreeMap::new(),
@@ -110,7 +109,7 @@ impl World {
                 window: 16,
                 blocks_per_step: 100,
                 traces: false,
-                finality: FinalityRule::Depth,
+                finality: FinalityMark::Depth,
             },
             servers: BTreeMap::from([(
                 name("arena"),
@@ -222,7 +221,7 @@ impl World {
 
     /// The same in two halves.
     pub fn read_ahead(&self) -> BlocksAhead {
-        scanner::read_ahead(&self.config, &self.node, self.rows()).unwrap()
+        scanner::read_ahead(&self.config, &self.node, Time(self.now), self.rows()).unwrap()
     }
 
     pub fn apply_blocks(&mut self, ahead: BlocksAhead) -> Result<ScanOutcome, ScanError> {
@@ -246,7 +245,7 @@ impl World {
             watch.proven.extend(proven);
             Ok(())
         };
-        indexer.step(Time(self.now), &self.node, self.rows(), update)
+        indexer.step(Time(self.now), (&self.node).into(), self.rows(), update)
     }
 
     pub fn scan_all(&mut self) {

@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_evm::{ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{B256, Bytes, SimulatedChain, SimulatedConfig};
 use bankroll_deposits::{
-    DepositRules as ScanRules, FinalityRule, ScanConfig, Servers,
+    DepositRules as ScanRules, ScanConfig, Servers,
     crediting::{PreparedRequests, WatchLists},
 };
 use bankroll_ledger::{Asset, AssetId, Unit};
@@ -178,13 +178,13 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
 fn scanning(people: &People, bug: Option<Bug>) -> ScanConfig {
     let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
     ScanConfig {
-        rules: ScanRules { chain: name(CHAIN), coin: AssetId(1), confirmations },
+        rules: ScanRules { chain: name(CHAIN), coin: AssetId(1), confirmations, agreement: None },
         watch: people::watch_list(people),
         start: 1,
         window: 24,
         blocks_per_step: 20,
         traces: false,
-        finality: FinalityRule::Depth,
+        finality: FinalityMark::Depth,
     }
 }
 
