@@ -25,6 +25,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
 mod block;
+mod branch;
 mod chain;
 mod config;
 pub mod contracts;
@@ -33,6 +34,8 @@ mod execute;
 mod fault;
 mod history;
 mod key;
+mod lie;
+mod machine;
 mod nodes;
 mod pool;
 mod reorg;
@@ -41,16 +44,19 @@ mod state;
 mod stored;
 mod transaction;
 
-pub use block::{IncludedTransaction, SimulatedBlock};
+pub use block::{BlockExtras, IncludedTransaction, SimulatedBlock};
 pub use chain::{PRODUCER, SimulatedChain};
 pub use config::SimulatedConfig;
-pub use execute::CallFrame;
 pub use fault::{FaultCounts, NodeFault};
 pub use key::{Payment, SimulatedKey};
+pub use lie::{Distortion, NodeCapability, NodeLie};
+pub use machine::{CallFrame, FrameKind, SYSTEM};
+pub use nodes::UNTIL_HEALED;
 pub use pool::PoolRefusal;
 pub use reorg::{Fate, Reorg, UnknownBranch};
 pub use rpc::RpcReply;
 pub use stored::{ReplayError, StoredBlock};
 pub use transaction::SimulatedTransaction;
 
+pub use alloy_eips::eip4895::Withdrawal;
 pub use alloy_primitives::{Address, B256, Bytes, U256};

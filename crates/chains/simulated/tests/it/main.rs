@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod commands;
+mod golden;
 mod histories;
 mod market;
 mod mempool;
