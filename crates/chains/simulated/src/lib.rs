@@ -7,17 +7,24 @@
 //!
 //! It guarantees:
 //! - the same configuration and the same calls give the same history and the same answers, byte for byte;
-//! - every block matches its header: only a planned [`NodeFault`] makes an answer false, and never the chain itself;
-//! - coins are conserved: what senders pay is what recipients and the block producer get, plus what is burnt.
+//! - every block matches its header: only a planned [`NodeFault`] or [`NodeLie`] makes an answer false, and never the
+//!   chain itself;
+//! - coins are conserved: what senders pay is what recipients and the block producer get, plus what is burnt; others
+//!   come from withdrawals and mints only;
+//! - traces, receipts and balances follow from one run of each transaction, so they agree.
 //!
 //! It deliberately does not know: bytecode (its few contracts are built in), state proofs (the state root is a running
-//! hash, not a trie), consensus, peers, sockets, the current time.
+//! hash, not a trie), consensus, sockets, the current time.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | setup | [`SimulatedConfig`], [`SimulatedKey`] |
 //! | commands | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
 //! | faults | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
+//! | nodes on other forks | [`SimulatedChain::split_off`], [`SimulatedChain::branch`], [`SimulatedChain::rejoin`] |
+//! | lies, missing methods | [`NodeLie`], [`SimulatedChain::lie_from`], [`NodeCapability`], [`SimulatedChain::heal`] |
+//! | coins without a transaction | [`SimulatedChain::withdraw`], [`SimulatedChain::mint_coins`], [`SimulatedChain::set_producer`] |
+//! | what really moved | [`IncludedTransaction::coin_moves`] |
 //! | built-in contracts | [`contracts`] |
 //! | storing | [`StoredBlock`], [`SimulatedChain::replay`] |
 //! | RPC | [`SimulatedChain::answer`], [`RpcReply`] |

@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
 
     /// Runs what may call again; fails when the calls of Rust would nest too deep.
     pub(crate) fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
-        if self.recursion >= RECURSION_MAX || self.open.len() > DEPTH_MAX {
+        if self.recursion >= RECURSION_MAX || self.depth() > DEPTH_MAX {
             return Err(Failure::TooDeep);
         }
         self.recursion = self.recursion.saturating_add(1);

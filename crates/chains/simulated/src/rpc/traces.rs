@@ -187,7 +187,7 @@ fn nested(traced: &TracedTransaction) -> String {
     for (place, frame) in traced.frames.iter().enumerate() {
         let depth = frame.path.len();
         if open > depth {
-            (depth..open).for_each(|level| text += if level == depth { "}" } else { "}]" });
+            (depth..open).rev().for_each(|level| text += if level == depth { "}" } else { "}]" });
             // The call before this one is closed, and its calls.
             text.push(',');
         } else if place > 0 {
@@ -198,7 +198,7 @@ fn nested(traced: &TracedTransaction) -> String {
         text += &shown;
         open = depth.saturating_add(1);
     }
-    (0..open).for_each(|level| text += if level == 0 { "}" } else { "}]" });
+    (0..open).rev().for_each(|level| text += if level == 0 { "}" } else { "}]" });
     text
 }
 
