@@ -19,11 +19,12 @@
 //! | to learn | read |
 //! | --- | --- |
 //! | setup | [`SimulatedConfig`], [`SimulatedKey`] |
-//! | commands | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`], [`SimulatedChain::lag`], [`SimulatedChain::crash`] |
+//! | blocks | [`SimulatedChain::mine`], [`SimulatedChain::reorg`], [`SimulatedChain::adopt`] |
+//! | nodes | [`SimulatedChain::lag`], [`SimulatedChain::crash`], [`SimulatedChain::new_heads`] |
 //! | faults | [`NodeFault`], [`SimulatedChain::inject`], [`SimulatedChain::faults`] |
 //! | nodes on other forks | [`SimulatedChain::split_off`], [`SimulatedChain::branch`], [`SimulatedChain::rejoin`] |
 //! | lies, missing methods | [`NodeLie`], [`SimulatedChain::lie_from`], [`NodeCapability`], [`SimulatedChain::heal`] |
-//! | coins without a transaction | [`SimulatedChain::withdraw`], [`SimulatedChain::mint_coins`], [`SimulatedChain::set_producer`] |
+//! | coins without a transaction | [`SimulatedChain::withdraw`], [`SimulatedChain::mint_coins`] |
 //! | what really moved | [`IncludedTransaction::coin_moves`] |
 //! | built-in contracts | [`contracts`] |
 //! | storing | [`StoredBlock`], [`SimulatedChain::replay`] |

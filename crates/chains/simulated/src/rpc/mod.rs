@@ -10,6 +10,7 @@ mod blocks;
 mod control;
 mod error;
 mod fees;
+mod heads;
 mod lies;
 mod logs;
 mod params;

@@ -28,6 +28,13 @@ pub fn block(block: &SimulatedBlock, whole: bool) -> Value {
     shown
 }
 
+/// A block as `newHeads` reports it.
+pub fn header(block: &SimulatedBlock) -> Value {
+    let mut shown = json!(block.header);
+    shown["hash"] = json!(block.hash);
+    shown
+}
+
 /// A transaction that waits.
 pub fn waiting(transaction: &SimulatedTransaction) -> Value {
     let mut shown = json!(transaction.envelope);

@@ -2,8 +2,8 @@
 //! covers them.
 //!
 //! Both forms are written from the same frames. They differ as real nodes do: `trace_block` leaves out calls of
-//! precompiled contracts that move nothing, so the paths of other calls differ, too. The nested form is written as text,
-//! because a thousand calls deep is more than recursion should follow.
+//! precompiled contracts that move nothing, so the paths of other calls differ, too. The nested form is written as
+//! text, because a thousand calls deep is more than recursion should follow.
 
 use alloy_primitives::{Address, B256};
 use serde_json::{Value, json};
