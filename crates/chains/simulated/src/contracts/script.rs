@@ -14,6 +14,9 @@ use crate::{
 
 const NESTED_MAX: usize = 16;
 
+/// Gas of a call without coins: it also bounds the frames of a block.
+const CALL_GAS: u64 = 700;
+
 /// What the contract does next. A failure that nothing catches fails the whole call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -165,7 +168,7 @@ fn foreign(machine: &mut Machine<'_>, this: Address, to: Address, kind: FrameKin
 }
 
 fn own_call(machine: &mut Machine<'_>, this: Address, steps: &[ScriptStep]) -> Result<(), Failure> {
-    machine.burn(700)?;
+    machine.burn(CALL_GAS)?;
     machine.enter(FrameKind::Call, this, this, U256::ZERO, Bytes::new());
     let result = take(machine, Place { this, value: U256::ZERO }, steps);
     machine.leave(result.as_ref().err().copied());
@@ -190,7 +193,7 @@ fn nest(machine: &mut Machine<'_>, this: Address, depth: usize, steps: &[ScriptS
     let mut opened = 0_usize;
     let mut result = Ok(());
     while opened < depth && result.is_ok() {
-        result = if machine.depth() >= DEPTH_MAX { Err(Failure::TooDeep) } else { machine.burn(100) };
+        result = if machine.depth() >= DEPTH_MAX { Err(Failure::TooDeep) } else { machine.burn(CALL_GAS) };
         machine.enter(FrameKind::Call, this, this, U256::ZERO, Bytes::new());
         opened = opened.saturating_add(1);
     }
