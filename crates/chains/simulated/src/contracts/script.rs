@@ -92,12 +92,12 @@ pub fn run(machine: &mut Machine<'_>, call: &Call) -> Result<Bytes, Failure> {
     }
     let mut left = call.input.strip_prefix(&abi::selector("run(bytes)")).ok_or(Failure::Reverted)?;
     let steps = read_steps(&mut left, 0).filter(|_| left.is_empty()).ok_or(Failure::Reverted)?;
-    take(machine, Place { this: SCRIPT, value: call.value }, &steps).map(|_| Bytes::new())
+    take(machine, ScriptPlace { this: SCRIPT, value: call.value }, &steps).map(|_| Bytes::new())
 }
 
 /// Whose steps they are, and the value of the call that they are part of.
 #[derive(Clone, Copy)]
-struct Place {
+struct ScriptPlace {
     this: Address,
     value: U256,
 }
@@ -108,7 +108,7 @@ enum Flow {
     Ends,
 }
 
-fn take(machine: &mut Machine<'_>, place: Place, steps: &[ScriptStep]) -> Result<Flow, Failure> {
+fn take(machine: &mut Machine<'_>, place: ScriptPlace, steps: &[ScriptStep]) -> Result<Flow, Failure> {
     for step in steps {
         if matches!(machine.deeper(|machine| take_one(machine, place, step))?, Flow::Ends) {
             return Ok(Flow::Ends);
@@ -117,7 +117,7 @@ fn take(machine: &mut Machine<'_>, place: Place, steps: &[ScriptStep]) -> Result
     Ok(Flow::GoesOn)
 }
 
-fn take_one(machine: &mut Machine<'_>, place: Place, step: &ScriptStep) -> Result<Flow, Failure> {
+fn take_one(machine: &mut Machine<'_>, place: ScriptPlace, step: &ScriptStep) -> Result<Flow, Failure> {
     let this = place.this;
     match step {
         ScriptStep::Send { to, value } => {
@@ -170,7 +170,7 @@ fn foreign(machine: &mut Machine<'_>, this: Address, to: Address, kind: FrameKin
 fn own_call(machine: &mut Machine<'_>, this: Address, steps: &[ScriptStep]) -> Result<(), Failure> {
     machine.burn(CALL_GAS)?;
     machine.enter(FrameKind::Call, this, this, U256::ZERO, Bytes::new());
-    let result = take(machine, Place { this, value: U256::ZERO }, steps);
+    let result = take(machine, ScriptPlace { this, value: U256::ZERO }, steps);
     machine.leave(result.as_ref().err().copied());
     result.map(drop)
 }
@@ -182,7 +182,7 @@ fn create(machine: &mut Machine<'_>, this: Address, value: U256, steps: &[Script
     machine.set(StateKey::Nonce(this), nonce.saturating_add(U256::ONE));
     machine.enter(FrameKind::Create, this, made, value, Bytes::from_static(&[0x00]));
     let moved = machine.move_coins(this, made, value);
-    let result = moved.and_then(|()| take(machine, Place { this: made, value }, steps).map(drop));
+    let result = moved.and_then(|()| take(machine, ScriptPlace { this: made, value }, steps).map(drop));
     machine.leave(result.err());
     // As CREATE does: a failure is a zero on the stack, and the caller goes on.
     Ok(())
@@ -197,7 +197,7 @@ fn nest(machine: &mut Machine<'_>, this: Address, depth: usize, steps: &[ScriptS
         machine.enter(FrameKind::Call, this, this, U256::ZERO, Bytes::new());
         opened = opened.saturating_add(1);
     }
-    let result = result.and_then(|()| take(machine, Place { this, value: U256::ZERO }, steps).map(drop));
+    let result = result.and_then(|()| take(machine, ScriptPlace { this, value: U256::ZERO }, steps).map(drop));
     (0..opened).for_each(|_| machine.leave(result.err()));
     result
 }
