@@ -19,6 +19,7 @@ use crate::{
     error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
     log::EventLog,
     quantity::Quantity,
+    sidecars::is_root_with_blobs,
     wire::{self, WireAddress},
 };
 
@@ -115,7 +116,8 @@ pub fn without_receipts(
         }
         hashed.push((computed, envelope));
     }
-    if ordered_trie_root_encoded(&encoded) != consensus.transactions_root {
+    let root = consensus.transactions_root;
+    if ordered_trie_root_encoded(&encoded) != root && !is_root_with_blobs(root, answer, &encoded, method) {
         return Err(Disagreement::Root { what: "transactions", block: header.hash }.into());
     }
     Ok(Some(WithoutReceipts { header, consensus, transactions: hashed }))
