@@ -54,6 +54,7 @@ mod range;
 mod send;
 mod sidecars;
 mod traces;
+mod transactions;
 mod transport;
 mod verify;
 mod wire;

@@ -20,6 +20,7 @@ use crate::{
     log::EventLog,
     quantity::Quantity,
     sidecars::is_root_with_blobs,
+    transactions::RawTransaction,
     wire::{self, WireAddress},
 };
 
@@ -31,7 +32,7 @@ struct ClaimedHash {
 #[derive(Deserialize)]
 struct Body {
     hash: B256,
-    transactions: Vec<RawEnvelope>,
+    transactions: Vec<RawTransaction>,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +108,7 @@ pub fn without_receipts(
     let consensus: ConsensusHeader = wire::read(answer, method)?;
     let Body { hash, transactions } = wire::read(answer, method)?;
     let header = verified(&consensus, hash, at)?;
+    let transactions = transactions.into_iter().map(|raw| raw.envelope(method)).collect::<Result<Vec<_>, _>>()?;
     let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
     let mut hashed = Vec::with_capacity(transactions.len());
     for (envelope, encoded) in transactions.into_iter().zip(&encoded) {
