@@ -40,10 +40,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (connections, with_traces) in [(1, false), (1, true), (2, false), (2, true)] {
         let plan = ReadPlan { from: 1, to: BLOCKS, connections, batch: 20, transactions_max: usize::MAX, with_traces };
         prepared.read_blocks(&plan)?;
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), busy());
         let read = prepared.read_blocks(&plan)?.len() as u64;
         let traces = if with_traces { " with traces" } else { "" };
         report(&format!("prepared, {connections} connections{traces}"), read, started);
+        if let (1, Some(before), Some(after)) = (connections, before, busy()) {
+            println!("  {} us of a processor for each", after.saturating_sub(before) / 1_000 / read.max(1));
+        }
     }
 
     if let Some(url) = std::env::args().nth(1) {
@@ -113,4 +116,9 @@ fn read(what: &str, node: &RpcNode) -> Result<(), Box<dyn Error>> {
 fn report(what: &str, blocks: u64, since: Instant) {
     let micros = since.elapsed().as_micros().max(1);
     println!("{what}: {} blocks/s of {PAYMENTS} payments", u128::from(blocks) * 1_000_000 / micros);
+}
+
+/// The time that this thread was on a processor, in nanoseconds: on a busy machine it says more than the clock.
+fn busy() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }

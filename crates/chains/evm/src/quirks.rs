@@ -68,7 +68,7 @@ pub fn is_too_much(error: &RpcError) -> bool {
     }
 }
 
-/// Whether the answer's words, and even how long it takes, are up to a contract that anybody may have written.
+/// Whether the answer's words, and even how long it takes, are up to a contract that any player may have written.
 pub fn runs_contracts(method: &str) -> bool {
     matches!(method, "eth_call" | "eth_estimateGas")
 }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revert_is_told_from_other_refusals() {
+    fn a_revert_differs_from_other_refusals() {
         let check = |code, message: &str| is_revert(&RpcRefusal { code, message: message.into() });
         assert!(check(3, "execution reverted"));
         assert!(check(-32603, "VM Exception while processing transaction: reverted with reason string 'no'"));

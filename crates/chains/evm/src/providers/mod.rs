@@ -57,7 +57,7 @@ pub enum AnswerSource {
     /// The node's. A failure counts against it.
     Node,
     /// A contract's, as in a call, an estimate, a token's balance or a trace: how large the answer is, how long it
-    /// takes and whether it comes at all is up to whoever wrote the contract. Only a lie counts against the node.
+    /// takes and whether it comes at all is up to the author of the contract. Only a lie counts against the node.
     Contract,
 }
 

@@ -9,7 +9,8 @@ use alloy_eips::{
 };
 use alloy_primitives::{Signature, TxKind};
 use bankroll_chains_evm::{
-    Address, B256, BlockTag, Bytes, InternalTransfer, ReadPlan, RpcNode, SendOutcome, Tracer, U256,
+    Address, B256, BlockTag, Bytes, Disagreement, InProcessRpc, InternalTransfer, ReadPlan, RpcNode, SendOutcome,
+    Tracer, U256,
 };
 use k256::ecdsa::SigningKey;
 use serde_json::json;
@@ -174,6 +175,17 @@ fn a_block_with_every_type_of_transaction_is_read_and_verified() {
     let plan = ReadPlan { from: 0, to: 9, connections: 2, batch: 3, transactions_max: 100, with_traces: true };
     let read = node.read_blocks(&plan).unwrap();
     assert_eq!((read.len(), &read[1].block), (2, &block));
+
+    // anvil's root covers blobs as well: one changed byte of a blob is noticed.
+    let (agent, url) = (ureq::Agent::config_builder().proxy(None).build().new_agent(), anvil.url());
+    let liar = InProcessRpc::new(move |body| {
+        let sent = agent.post(&url).header("content-type", "application/json").send(body);
+        let text = sent.map_err(std::io::Error::other)?.body_mut().read_to_string().map_err(std::io::Error::other)?;
+        Ok((200, text.replacen("\"blobs\":[\"0x00", "\"blobs\":[\"0x01", 1).into_bytes()))
+    });
+    let read = RpcNode::in_process(liar, node.identity()).block(BlockTag::Number(1));
+    let expected = Disagreement::Root { what: "transactions", block: block.header.hash };
+    assert!(read == Err(expected.into()));
 }
 
 /// CALL with a value and no input.

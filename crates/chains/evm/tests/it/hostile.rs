@@ -131,7 +131,7 @@ fn deep_nesting_is_malformed() {
         Canned::Status(200, format!("{{\"id\":{},\"result\":{open}{close}}}", request["id"]).into_bytes())
     };
     malformed(read_block(deep));
-    // In a field that nobody reads it is passed over, and in one that is read it is refused.
+    // In a field that is not read it is passed over, and in one that is read it is refused.
     let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
     let whole = truth("eth_getBlockByNumber", json!(["0x1", true])).to_string();
     for (field, is_read) in [("\"more\"", false), ("\"accessList\"", true)] {

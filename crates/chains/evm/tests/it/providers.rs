@@ -252,7 +252,7 @@ fn what_a_caller_saw_by_itself_can_be_noted() {
     let providers = providers(&world, 2);
     let lie: Result<(), RpcError> = Err(Disagreement::Signature(B256::ZERO).into());
     providers.note_result("ann", 0, AnswerSource::Node, &lie);
-    providers.note_result("nobody", 0, AnswerSource::Node, &lie);
+    providers.note_result("unknown", 0, AnswerSource::Node, &lie);
     assert_eq!((is_well(&providers, 0), providers.best(0).name.as_str()), (vec![false, true], "bob"));
     providers.note_result("ann", 1, AnswerSource::Node, &Ok(()));
     assert_eq!(is_well(&providers, 4_999), [false, true]);

@@ -101,7 +101,7 @@ fn the_list_ends_when_enough_transactions_are_read() {
     let transactions: usize = read.iter().map(|read| read.block.transactions.len()).sum();
     assert!(!read.is_empty() && transactions < 10, "{transactions}");
     assert_eq!(read, one_by_one(&world)[..read.len()]);
-    // One block is always read, so that nobody waits for ever.
+    // One block is always read, so that no caller waits for ever.
     let read = world.node(0).read_blocks(&ReadPlan { from: 4, transactions_max: 0, ..PLAN }).unwrap();
     assert_eq!(read.first(), one_by_one(&world).get(3));
 }
