@@ -1,6 +1,6 @@
 //! The registry of a small deployment: its first entries, and what flows see after each change.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use bankroll_chains_evm::ChainIdentity;
 use bankroll_deposits::{BuyIn, Payer, WatchList};
@@ -17,15 +17,16 @@ use bankroll_store::{Ledger, LedgerOptions, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 use tempfile::TempDir;
 
-use super::{ChainView, record_owner, seed_registry};
+use super::{BooksView, ChainView, record_owner, seed_registry};
 use crate::{
     NodeLog,
-    flows::{self, FlowSetup, RpcEndpoint, RpcUrls},
+    flows::{self, AgreementRule, ChainProfile, FlowSetup, RpcEndpoint, RpcUrls},
 };
 
 const HOT: Address = Address([0xaa; 20]);
 const SECOND: Address = Address([0xbb; 20]);
 const TREASURY: Address = Address([0x77; 20]);
+const BUY_IN: BuyIn = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 100 };
 const ALICE: Address = Address([0xa1; 20]);
 
 fn name(text: &str) -> Name {
@@ -34,21 +35,26 @@ fn name(text: &str) -> Name {
 
 fn setup() -> FlowSetup {
     FlowSetup {
+        section: "chain".into(),
+        heads: RpcUrls::default(),
         endpoint: RpcEndpoint::Http(RpcUrls::default()),
         identity: ChainIdentity { chain_id: 7, genesis: Default::default() },
         coin: Asset { chain: name("eip155:7"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() },
         wallet: HOT,
+        wallet_name: name("hot"),
         treasury: BTreeSet::from([TREASURY]),
         confirmations: 3,
+        profile: ChainProfile::development(3),
+        agreement: AgreementRule { above: None, providers: 1 },
         start: 5,
         poll: Duration::from_millis(1),
         resend: Duration::from_secs(1),
         stuck: Duration::from_secs(1),
         in_flight_max: 1,
         fee_max: 1,
-        signer: PathBuf::new(),
+        signer: None,
         server: name("arena"),
-        buy_in: BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 100 },
+        buy_in: Some(BUY_IN),
         policy: ApprovalPolicy { at_once: Amount::new(1) },
         node: "node-1".into(),
     }
@@ -123,6 +129,12 @@ impl World {
     fn registry(&self) -> Registry {
         Registry::load(&self.reader, Time(0)).unwrap()
     }
+
+    fn books_view(&self) -> BooksView {
+        let mut view = BooksView::default();
+        view.update(&self.reader).unwrap();
+        view
+    }
 }
 
 #[test]
@@ -137,8 +149,9 @@ fn the_configuration_is_written_into_an_empty_registry_once() {
 
     let view = world.view();
     assert!(view.is_registered());
-    let rules = &view.servers()[&name("arena")];
-    assert_eq!((rules.buy_in, rules.accepts, rules.version), (setup().buy_in, true, 1));
+    let books = world.books_view();
+    let rules = &books.servers[&name("arena")];
+    assert_eq!((rules.buy_in, rules.accepts, rules.version), (BUY_IN, true, 1));
     let [wallet] = &view.payout_wallets()[..] else { panic!("one wallet") };
     assert_eq!((wallet.address, wallet.custody.to_string()), (HOT, "@house/custody/1/hot".to_owned()));
     assert!(wallet.elsewhere.is_empty());
@@ -149,14 +162,15 @@ fn a_pause_takes_effect_without_a_restart() {
     let mut world = World::new();
     let mut view = world.view();
     assert!(!view.update(&world.reader).unwrap(), "nothing has changed");
-    let before = view.servers()[&name("arena")].is_current.clone().unwrap();
+    let before = world.books_view().servers[&name("arena")].is_current.clone().unwrap();
     assert_eq!(world.is_still(&before, "before"), Ok(()));
     let pauses = Pauses { deposits: true, withdrawals: true, ..Pauses::default() };
     let paused = world.registry().set_pauses(&name("arena"), pauses, name("owner:alice"), Time(9)).unwrap();
     world.change(&paused);
     assert_eq!(world.is_still(&before, "after"), Err(Rejection::ServerPaused), "a credit that was built before");
     assert!(view.update(&world.reader).unwrap());
-    let rules = &view.servers()[&name("arena")];
+    let books = world.books_view();
+    let rules = &books.servers[&name("arena")];
     assert_eq!((rules.accepts, rules.version), (false, 2));
     assert_eq!(view.paused_payouts(), BTreeSet::from([name("arena")]));
 }
@@ -210,7 +224,7 @@ fn a_second_server_has_its_own_address_wallet_and_rules() {
     let maze = &watch.addresses[&SECOND];
     assert_eq!((maze.server.as_str(), maze.since, &maze.payer), ("maze", 90, &Payer::Sender));
     assert_eq!(maze.custody.to_string(), "@house/custody/1/second");
-    assert_eq!(view.servers()[&name("maze")].buy_in.amount, Amount::new(7));
+    assert_eq!(world.books_view().servers[&name("maze")].buy_in.amount, Amount::new(7));
     let elsewhere =
         |address| view.payout_wallets().into_iter().find(|wallet| wallet.address == address).unwrap().elsewhere;
     assert_eq!(elsewhere(HOT), BTreeSet::from([name("maze")]));
