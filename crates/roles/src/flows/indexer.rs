@@ -7,8 +7,8 @@ use bankroll_store::{Clock, Rows, StoreError};
 use bankroll_terminal::Assets;
 
 use super::{
-    FlowSetup, RowsLocation, StopFlag, deposit_log,
-    pace::{LoopRound, rounds},
+    FlowSetup, RowsLocation, StopFlag, deposit_log, heads_socket,
+    pace::{LoopRound, WakeFlag, rounds_woken},
 };
 use crate::{log::NodeLog, registry::ChainView};
 
@@ -17,7 +17,13 @@ pub fn follow(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &Stop
     let mut indexer_loop = IndexerLoop { setup, log, clock: Clock::machine(), open: None, providers: None };
     let chain = setup.chain();
     log.write("follows", &format!("follows {chain}: deposits are final after {} blocks", setup.confirmations), &[]);
-    rounds("indexer", setup.poll, log, stop, |_| indexer_loop.round(rows));
+    let (wake, urls) = (WakeFlag::default(), setup.heads.urls());
+    std::thread::scope(|scope| {
+        for url in &urls {
+            scope.spawn(|| heads_socket::listen(setup, url, &wake, log, stop));
+        }
+        rounds_woken("indexer", setup.poll, log, stop, &wake, |_| indexer_loop.round(rows));
+    });
 }
 
 struct IndexerLoop<'a> {

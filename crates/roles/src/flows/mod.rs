@@ -6,6 +6,7 @@
 //! | `profile` | | what that chain is like: finality, tracer, gas, agreement |
 //! | `rpc` | | the URLs of the chain's RPC nodes |
 //! | `indexer` | `indexer` | follows the chain |
+//! | `heads_socket` | `indexer` | wakes the indexer when a node announces a block |
 //! | `deposit_log` | | what the log says about a deposit |
 //! | `booking` | `books` | credits what is final, reverses what is orphaned; settles payouts |
 //! | `heads` | `books` | publishes signed heads of the journal |
@@ -26,6 +27,7 @@
 mod booking;
 mod deposit_log;
 mod heads;
+mod heads_socket;
 mod indexer;
 #[cfg(test)]
 mod many_chains;

@@ -42,12 +42,31 @@ impl StopFlag {
 
     /// Sleeps until the time is over or a stop is requested.
     pub fn rest(&self, time: Duration) {
+        self.rest_until(time, &WakeFlag::default());
+    }
+
+    /// Sleeps until the time is over, somebody wakes the sleeper, or a stop is requested.
+    fn rest_until(&self, time: Duration, wake: &WakeFlag) {
         let mut left = time;
-        while !left.is_zero() && !self.is_requested() {
+        while !left.is_zero() && !self.is_requested() && !wake.take() {
             let nap = left.min(NAP);
             thread::sleep(nap);
             left -= nap;
         }
+    }
+}
+
+/// Ends the rest of a loop early: there is something new.
+#[derive(Clone, Debug, Default)]
+pub struct WakeFlag(Arc<AtomicBool>);
+
+impl WakeFlag {
+    pub fn wake(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> bool {
+        self.0.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -66,6 +85,18 @@ pub fn rounds(
     poll: Duration,
     log: &NodeLog,
     stop: &StopFlag,
+    round: impl FnMut(usize) -> anyhow::Result<LoopRound>,
+) {
+    rounds_woken(name, poll, log, stop, &WakeFlag::default(), round);
+}
+
+/// The same, for a loop that others may wake.
+pub fn rounds_woken(
+    name: &str,
+    poll: Duration,
+    log: &NodeLog,
+    stop: &StopFlag,
+    wake: &WakeFlag,
     mut round: impl FnMut(usize) -> anyhow::Result<LoopRound>,
 ) {
     let (mut failures, mut turn, mut said) = (0_u32, 0_usize, String::new());
@@ -99,7 +130,7 @@ pub fn rounds(
                 }
                 failures = 0;
                 if !matches!(done, LoopRound::Busy) {
-                    stop.rest(poll);
+                    stop.rest_until(poll, wake);
                 }
             }
             Err(error) => {
