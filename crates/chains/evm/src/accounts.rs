@@ -1,4 +1,7 @@
 //! Accounts: nonces, balances, tokens, calls. No header covers any of it: it is this node's unverified claim.
+//!
+//! A contract decides what a call of it returns, says when it reverts, and how long it takes. So a contract's refusal or
+//! an answer of a wrong form is [`RpcError::Refused`], whatever its words are, and never speaks against the node.
 
 use alloy_primitives::{Bytes, U256, keccak256};
 use bankroll_orders::Address;
@@ -6,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     block::BlockTag,
-    error::{MalformedAnswer, RpcError},
+    error::{MalformedAnswer, RpcError, RpcRefusal},
     fetch::block_parameter,
     node::RpcNode,
     quantity::Quantity,
@@ -55,7 +58,7 @@ impl RpcNode {
         let input = keccak256("decimals()")[..4].to_vec().into();
         let call = Call { from: Address::ZERO, to: token, value: Quantity::default(), input };
         let decimals = self.word(&call, at)?;
-        u8::try_from(decimals).map_err(|_| MalformedAnswer::new("eth_call", "more than 255 decimals").into())
+        u8::try_from(decimals).map_err(|_| RpcRefusal::by_contract("more than 255 decimals").into())
     }
 
     /// The result of a simulated call. A revert is [`RpcError::Refused`].
@@ -72,8 +75,8 @@ impl RpcNode {
 
     fn word(&self, call: &Call, at: BlockTag) -> Result<U256, RpcError> {
         let answer = self.call(call, at)?;
-        let word =
-            <[u8; 32]>::try_from(answer.as_ref()).map_err(|_| MalformedAnswer::new("eth_call", "not one word"))?;
+        let word = <[u8; 32]>::try_from(answer.as_ref())
+            .map_err(|_| RpcRefusal::by_contract("the contract's answer is not one word"))?;
         Ok(U256::from_be_bytes(word))
     }
 }

@@ -4,6 +4,8 @@
 
 use alloy_primitives::{B256, U256};
 
+use crate::quirks;
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcError {
     /// Transient: retry, here or at another node. The request may have taken effect.
@@ -14,7 +16,7 @@ pub enum RpcError {
     Disagreeing(#[from] Disagreement),
     #[error("the RPC node's answer is malformed")]
     Malformed(#[from] MalformedAnswer),
-    /// The node understood the request and refused it.
+    /// The node understood the request and refused it, or a contract did: neither counts against the node.
     #[error("the RPC node refused the request")]
     Refused(#[from] RpcRefusal),
 }
@@ -74,6 +76,9 @@ pub enum Disagreement {
     LogRemoved(B256),
     #[error("the trace of block {0} lacks some of its transactions")]
     TraceIncomplete(B256),
+    /// The trace of a transaction that succeeded says that it failed.
+    #[error("the trace of transaction {0} contradicts its receipt")]
+    TraceStatus(B256),
     #[error("transaction {0} has an invalid signature")]
     Signature(B256),
     #[error("sent transaction {sent}, the node answered {answered}")]
@@ -99,6 +104,25 @@ pub struct RpcRefusal {
     pub code: i64,
     /// Shortened.
     pub message: String,
+}
+
+impl RpcError {
+    /// Whether the node does not have the method, so that asking it again is useless.
+    pub fn is_no_method(&self) -> bool {
+        quirks::has_no_method(self)
+    }
+}
+
+impl RpcRefusal {
+    /// Whether the contract itself said no. False says nothing: some nodes report a revert like any other failure.
+    pub fn is_revert(&self) -> bool {
+        quirks::is_revert(self)
+    }
+
+    /// For a contract's answer of a wrong form: what a contract says is never the node's fault.
+    pub(crate) fn by_contract(message: &str) -> Self {
+        Self { code: quirks::REVERTED, message: message.into() }
+    }
 }
 
 impl MalformedAnswer {

@@ -1,5 +1,7 @@
 //! Fetches blocks: the requests and their order. `verify.rs` checks the answers.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
@@ -7,11 +9,17 @@ use crate::{
     error::{RpcError, Unavailable},
     node::RpcNode,
     quirks,
-    verify::{self, WithoutReceipts},
+    verify::{self, RawReceipt, WithoutReceipts},
+    wire,
 };
+
+const BLOCK_RECEIPTS: &str = "eth_getBlockReceipts";
 
 /// The batch size for nodes without `eth_getBlockReceipts`.
 const RECEIPTS_AT_ONCE: usize = 100;
+
+/// The receipts of one block as they came; `None` where the node has none.
+type Receipts = Vec<Option<RawReceipt>>;
 
 impl RpcNode {
     /// A header, or `None` if the node does not have the block. Its hash is verified; that it is canonical, safe or
@@ -32,11 +40,16 @@ impl RpcNode {
     fn full_block(&self, at: BlockTag) -> Result<Option<Block>, RpcError> {
         let Some((answer, method)) = self.fetch_block(at, true)? else { return Ok(None) };
         let Some(block) = verify::without_receipts(&answer, at, method)? else { return Ok(None) };
-        let receipts = if block.is_empty() { Vec::new() } else { self.fetch_receipts(&block)? };
-        block.complete(&receipts, "eth_getBlockReceipts").map(Some)
+        let receipts = self.fetch_receipts(std::slice::from_ref(&block))?.pop().unwrap_or_default();
+        block.complete(receipts, BLOCK_RECEIPTS).map(Some)
     }
 
-    fn fetch_block(&self, at: BlockTag, whole: bool) -> Result<Option<(Box<RawValue>, &'static str)>, RpcError> {
+    /// A block that the node has, as it came.
+    pub(crate) fn fetch_block(
+        &self,
+        at: BlockTag,
+        whole: bool,
+    ) -> Result<Option<(Box<RawValue>, &'static str)>, RpcError> {
         let method = match at {
             BlockTag::Hash(_) => "eth_getBlockByHash",
             _ => "eth_getBlockByNumber",
@@ -48,24 +61,48 @@ impl RpcNode {
         }
     }
 
-    fn fetch_receipts(&self, block: &WithoutReceipts) -> Result<Vec<Box<RawValue>>, RpcError> {
-        let method = "eth_getBlockReceipts";
-        match self.request_as::<Option<Vec<Box<RawValue>>>>(method, &json!([block.header.hash])) {
-            Ok(Some(receipts)) => Ok(receipts),
-            Ok(None) => Err(Unavailable::Incomplete("receipts").into()),
-            Err(error) if quirks::is_no_block(&error) => Err(Unavailable::Incomplete("receipts").into()),
-            Err(error) if quirks::has_no_method(&error) => self.fetch_receipts_one_by_one(block),
-            Err(error) => Err(error),
+    /// The receipts of several blocks, one list for each.
+    pub(crate) fn fetch_receipts(&self, blocks: &[WithoutReceipts]) -> Result<Vec<Receipts>, RpcError> {
+        if !self.abilities.no_block_receipts.load(Ordering::Relaxed) {
+            match self.fetch_receipts_by_block(blocks) {
+                Err(error) if quirks::has_no_method(&error) => {
+                    self.abilities.no_block_receipts.store(true, Ordering::Relaxed);
+                }
+                receipts => return receipts,
+            }
         }
+        self.fetch_receipts_one_by_one(blocks)
     }
 
-    fn fetch_receipts_one_by_one(&self, block: &WithoutReceipts) -> Result<Vec<Box<RawValue>>, RpcError> {
-        let hashes: Vec<Value> = block.hashes().map(|hash| json!([hash])).collect();
+    fn fetch_receipts_by_block(&self, blocks: &[WithoutReceipts]) -> Result<Vec<Receipts>, RpcError> {
+        let hashes = blocks.iter().filter(|block| !block.is_empty()).map(|block| json!([block.header.hash]));
+        let answers = match self.request_many(BLOCK_RECEIPTS, hashes.collect()) {
+            Err(error) if quirks::is_no_block(&error) => Err(Unavailable::Incomplete("receipts").into()),
+            answers => answers,
+        }?;
+        let mut answers = answers.into_iter();
+        let receipts = blocks.iter().map(|block| {
+            if block.is_empty() {
+                return Ok(Vec::new());
+            }
+            let answer = answers.next().ok_or(Unavailable::Incomplete("receipts"))?;
+            let receipts: Option<Receipts> = wire::read(&answer, BLOCK_RECEIPTS)?;
+            Ok(receipts.ok_or(Unavailable::Incomplete("receipts"))?)
+        });
+        receipts.collect()
+    }
+
+    fn fetch_receipts_one_by_one(&self, blocks: &[WithoutReceipts]) -> Result<Vec<Receipts>, RpcError> {
+        let method = "eth_getTransactionReceipt";
+        let hashes: Vec<Value> = blocks.iter().flat_map(WithoutReceipts::hashes).map(|hash| json!([hash])).collect();
         let mut receipts = Vec::with_capacity(hashes.len());
         for some in hashes.chunks(RECEIPTS_AT_ONCE) {
-            receipts.extend(self.request_batch("eth_getTransactionReceipt", some.to_vec())?);
+            for answer in self.request_many(method, some.to_vec())? {
+                receipts.push(wire::read(&answer, method)?);
+            }
         }
-        Ok(receipts)
+        let mut receipts = receipts.into_iter();
+        Ok(blocks.iter().map(|block| receipts.by_ref().take(block.hashes().count()).collect()).collect())
     }
 }
 

@@ -40,6 +40,7 @@ mod log;
 mod node;
 mod quantity;
 mod quirks;
+mod range;
 mod send;
 mod traces;
 mod transport;
@@ -56,8 +57,9 @@ pub use identity::ChainIdentity;
 pub use log::{EventLog, TokenTransfer, TransferLog};
 pub use node::RpcNode;
 pub use quantity::{AmountOverflow, Quantity};
+pub use range::{ReadPlan, TracedBlock};
 pub use send::{SendOutcome, transaction_hash};
-pub use traces::InternalTransfer;
+pub use traces::{InternalTransfer, Tracer};
 pub use transport::{InProcessRpc, InvalidRpcUrl, RpcLimits};
 
 pub use alloy_primitives::{B256, Bytes, U256};

@@ -5,7 +5,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use alloy_primitives::U256;
@@ -15,6 +18,8 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     error::RpcError,
     identity::ChainIdentity,
+    range::Pace,
+    traces::Tracer,
     transport::{InProcessRpc, InvalidRpcUrl, RpcLimits, Transport},
     wire,
 };
@@ -25,6 +30,17 @@ pub struct RpcNode {
     /// Whether the identity was checked since the last failure.
     known: AtomicBool,
     last_id: AtomicU64,
+    pub(crate) tracer: Tracer,
+    pub(crate) abilities: Abilities,
+}
+
+/// What a node was found not to have, so that it is not asked for each block.
+#[derive(Debug, Default)]
+pub(crate) struct Abilities {
+    pub no_trace_block: AtomicBool,
+    pub no_block_receipts: AtomicBool,
+    /// How large the node's answers are, for reading many blocks.
+    pub pace: Mutex<Pace>,
 }
 
 impl RpcNode {
@@ -39,7 +55,14 @@ impl RpcNode {
     }
 
     fn new(transport: Transport, identity: ChainIdentity) -> Self {
-        Self { transport, identity, known: AtomicBool::new(false), last_id: AtomicU64::new(0) }
+        let (known, last_id) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { transport, identity, known, last_id, tracer: Tracer::default(), abilities: Abilities::default() }
+    }
+
+    /// The same node with another tracer.
+    #[must_use]
+    pub fn with_tracer(self, tracer: Tracer) -> Self {
+        Self { tracer, ..self }
     }
 
     pub fn identity(&self) -> ChainIdentity {
@@ -70,6 +93,22 @@ impl RpcNode {
         let first = self.ids(count as u64);
         let body = self.exchange(&wire::batch((first..).zip(params), method))?;
         wire::results(&body, first, count, method).inspect_err(|error| self.distrust(error))
+    }
+
+    /// The same as one request if there is only one, because some nodes take no batches.
+    pub(crate) fn request_many(
+        &self,
+        method: &'static str,
+        mut params: Vec<Value>,
+    ) -> Result<Vec<Box<RawValue>>, RpcError> {
+        match (params.len(), params.pop()) {
+            (_, None) => Ok(Vec::new()),
+            (1, Some(only)) => self.request(method, &only).map(|answer| vec![answer]),
+            (_, Some(last)) => {
+                params.push(last);
+                self.request_batch(method, params)
+            }
+        }
     }
 
     pub(crate) fn request_as<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, RpcError> {

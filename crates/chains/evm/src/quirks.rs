@@ -10,29 +10,72 @@
 //! | older nodes | no `eth_getBlockReceipts` | receipts one by one, in batches |
 //! | geth | no `trace_block`; nests `callTracer` as deep as contracts call | see `traces.rs` |
 //! | anvil | "trace_block" of a pruned block: errors inside the list | unavailable, never "no transfers" |
+//! | all | a revert carries a text that the contract chose: "execution reverted: timeout" | codes before texts |
+//! | hardhat | code -32603, "internal error", for a contract that reverts | a refusal, for calls and estimates |
+
+use std::io::ErrorKind;
 
 use crate::error::{RpcError, RpcRefusal, Unavailable};
 use crate::wire::RpcFailure;
 
 /// No such method.
 pub const NO_METHOD: i64 = -32601;
+/// Wrong parameters.
+const BAD_PARAMETERS: i64 = -32602;
+/// A contract reverted.
+pub const REVERTED: i64 = 3;
 
-/// Classifies an error: about the request, or about the node.
-pub fn failure(failure: RpcFailure) -> RpcError {
+/// Classifies an error: about the request, or about the node. By code wherever a code decides, because a text may be
+/// a contract's: a player could otherwise take every node out of use with a contract that says "timeout".
+pub fn failure(failure: RpcFailure, method: &'static str) -> RpcError {
     let RpcFailure { code, message } = failure;
+    match code {
+        REVERTED | NO_METHOD | BAD_PARAMETERS => RpcRefusal { code, message }.into(),
+        429 | -32005 | -32029 => Unavailable::RateLimited.into(),
+        _ if runs_contracts(method) => RpcRefusal { code, message }.into(),
+        _ => by_text(code, message, method),
+    }
+}
+
+fn by_text(code: i64, message: String, method: &'static str) -> RpcError {
     let words = message.to_ascii_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
-    match code {
-        429 | -32005 | -32029 => Unavailable::RateLimited.into(),
-        _ if has(&["rate limit", "too many requests", "request limit", "limit exceeded"]) => {
-            Unavailable::RateLimited.into()
-        }
-        -32603 => Unavailable::Failed { code, message }.into(),
-        _ if has(&["timeout", "timed out", "unavailable", "missing trie node", "not synced", "internal error"]) => {
-            Unavailable::Failed { code, message }.into()
-        }
-        _ => RpcRefusal { code, message }.into(),
+    // "batch limit exceeded" and "response size limit exceeded" ask for less, not for later.
+    if method != "eth_sendRawTransaction" && has(&["batch", "too large", "too big", "response size"]) {
+        return RpcRefusal { code, message }.into();
     }
+    if has(&["rate limit", "too many requests", "request limit", "limit exceeded"]) {
+        return Unavailable::RateLimited.into();
+    }
+    if code == -32603
+        || has(&["timeout", "timed out", "unavailable", "missing trie node", "not synced", "internal error"])
+    {
+        return Unavailable::Failed { code, message }.into();
+    }
+    RpcRefusal { code, message }.into()
+}
+
+/// Whether less at once may succeed. A text that means it has no form of its own, so every refusal of several things at
+/// once is one.
+pub fn is_too_much(error: &RpcError) -> bool {
+    match error {
+        RpcError::Unavailable(Unavailable::Broken(ErrorKind::FileTooLarge) | Unavailable::Status(413)) => true,
+        RpcError::Unavailable(_) | RpcError::Disagreeing(_) => false,
+        // Some nodes answer a batch with one error, or with fewer answers.
+        RpcError::Malformed(_) => true,
+        RpcError::Refused(_) => !has_no_method(error),
+    }
+}
+
+/// Whether the answer's words, and even how long it takes, are up to a contract that anybody may have written.
+pub fn runs_contracts(method: &str) -> bool {
+    matches!(method, "eth_call" | "eth_estimateGas")
+}
+
+/// Whether the contract itself said no, as far as its node tells that from other refusals.
+pub fn is_revert(refusal: &RpcRefusal) -> bool {
+    // -32015 is the code of OpenEthereum and Nethermind.
+    matches!(refusal.code, REVERTED | -32015) || refusal.message.to_ascii_lowercase().contains("revert")
 }
 
 /// Whether the node does not support the method.
@@ -130,7 +173,7 @@ mod tests {
     #[test]
     fn a_failing_node_is_not_a_refusal() {
         let check = |code, message: &str, unavailable| {
-            let error = failure(RpcFailure { code, message: message.into() });
+            let error = failure(RpcFailure { code, message: message.into() }, "eth_getBlockByHash");
             assert_eq!(matches!(error, RpcError::Unavailable(_)), unavailable, "{message}");
         };
         check(-32005, "limit exceeded", true);
@@ -138,6 +181,41 @@ mod tests {
         check(-32603, "internal error", true);
         check(-32000, "missing trie node 5d2a (path )", true);
         check(-32000, "insufficient funds for transfer", false);
+        check(-32000, "batch limit exceeded", false);
         check(3, "execution reverted", false);
+    }
+
+    #[test]
+    fn what_a_contract_says_is_a_refusal_whatever_it_says() {
+        let texts = ["execution reverted: timeout", "execution reverted: rate limit exceeded", "internal error"];
+        for text in texts {
+            for (code, method) in
+                [(3, "eth_getBlockByHash"), (3, "eth_call"), (-32000, "eth_call"), (-32603, "eth_call")]
+            {
+                let error = failure(RpcFailure { code, message: text.into() }, method);
+                assert_eq!(error, RpcRefusal { code, message: text.into() }.into(), "{method}");
+            }
+            let estimated = failure(RpcFailure { code: -32000, message: text.into() }, "eth_estimateGas");
+            assert!(matches!(estimated, RpcError::Refused(_)), "{text}");
+        }
+        // No contract chooses a code.
+        let limited = failure(RpcFailure { code: -32005, message: "slow down".into() }, "eth_call");
+        assert_eq!(limited, Unavailable::RateLimited.into());
+    }
+
+    #[test]
+    fn a_missing_method_is_missing_whatever_its_text_says() {
+        let error =
+            failure(RpcFailure { code: NO_METHOD, message: "trace_block is unavailable".into() }, "trace_block");
+        assert!(has_no_method(&error), "{error:?}");
+    }
+
+    #[test]
+    fn a_revert_is_told_from_other_refusals() {
+        let check = |code, message: &str| is_revert(&RpcRefusal { code, message: message.into() });
+        assert!(check(3, "execution reverted"));
+        assert!(check(-32603, "VM Exception while processing transaction: reverted with reason string 'no'"));
+        assert!(check(-32015, "VM execution error."));
+        assert!(!check(-32000, "missing trie node 5d2a (path )"));
     }
 }

@@ -13,6 +13,9 @@ use ureq::{Agent, http::Uri};
 
 use crate::error::Unavailable;
 
+/// How many connections to one node are kept and used at the same time.
+pub const CONNECTIONS_MAX: usize = 16;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RpcLimits {
     /// From the first sent to the last received byte.
@@ -72,6 +75,9 @@ impl Transport {
         let config = Agent::config_builder()
             .timeout_global(Some(limits.total))
             .timeout_connect(Some(limits.connect))
+            // As many threads may read at once; each keeps its connection.
+            .max_idle_connections(CONNECTIONS_MAX)
+            .max_idle_connections_per_host(CONNECTIONS_MAX)
             .http_status_as_error(false)
             // The target of a redirect is not the configured node.
             .max_redirects(0)

@@ -29,12 +29,13 @@ struct ClaimedHash {
 
 #[derive(Deserialize)]
 struct Body {
+    hash: B256,
     transactions: Vec<RawEnvelope>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawReceipt {
+pub struct RawReceipt {
     status: U64,
     cumulative_gas_used: U64,
     logs: Vec<RawLog>,
@@ -65,19 +66,15 @@ pub struct WithoutReceipts {
 
 /// The header in an answer, or `None` if there is no such block.
 pub fn header(answer: &RawValue, at: BlockTag, method: &'static str) -> Result<Option<BlockHeader>, RpcError> {
-    Ok(consensus_header(answer, at, method)?.map(|(header, _)| header))
-}
-
-fn consensus_header(
-    answer: &RawValue,
-    at: BlockTag,
-    method: &'static str,
-) -> Result<Option<(BlockHeader, ConsensusHeader)>, RpcError> {
     if answer.get() == "null" {
         return Ok(None);
     }
     let consensus: ConsensusHeader = wire::read(answer, method)?;
     let ClaimedHash { hash: claimed } = wire::read(answer, method)?;
+    verified(&consensus, claimed, at).map(Some)
+}
+
+fn verified(consensus: &ConsensusHeader, claimed: B256, at: BlockTag) -> Result<BlockHeader, RpcError> {
     let computed = consensus.hash_slow();
     if claimed != computed {
         return Err(Disagreement::BlockHash { claimed, computed }.into());
@@ -93,7 +90,7 @@ fn consensus_header(
     match at {
         BlockTag::Number(number) if number != header.number => Err(other(number.to_string()).into()),
         BlockTag::Hash(hash) if hash != header.hash => Err(other(hash.to_string()).into()),
-        _ => Ok(Some((header, consensus))),
+        _ => Ok(header),
     }
 }
 
@@ -103,8 +100,12 @@ pub fn without_receipts(
     at: BlockTag,
     method: &'static str,
 ) -> Result<Option<WithoutReceipts>, RpcError> {
-    let Some((header, consensus)) = consensus_header(answer, at, method)? else { return Ok(None) };
-    let Body { transactions } = wire::read(answer, method)?;
+    if answer.get() == "null" {
+        return Ok(None);
+    }
+    let consensus: ConsensusHeader = wire::read(answer, method)?;
+    let Body { hash, transactions } = wire::read(answer, method)?;
+    let header = verified(&consensus, hash, at)?;
     let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
     let mut hashed = Vec::with_capacity(transactions.len());
     for (envelope, encoded) in transactions.into_iter().zip(&encoded) {
@@ -130,19 +131,16 @@ impl WithoutReceipts {
     }
 
     /// The complete block, if these are its receipts.
-    pub fn complete(self, answers: &[Box<RawValue>], method: &'static str) -> Result<Block, RpcError> {
+    pub fn complete(self, claimed: Vec<Option<RawReceipt>>, method: &'static str) -> Result<Block, RpcError> {
         let block = self.header.hash;
-        if answers.len() != self.transactions.len() {
-            let (transactions, receipts) = (self.transactions.len(), answers.len());
+        if claimed.len() != self.transactions.len() {
+            let (transactions, receipts) = (self.transactions.len(), claimed.len());
             return Err(Disagreement::ReceiptCount { block, transactions, receipts }.into());
         }
         let (mut transactions, mut receipts, mut bloom) = (Vec::new(), Vec::new(), Bloom::ZERO);
         let mut gas_before = 0;
-        for ((index, (hash, envelope)), answer) in self.transactions.into_iter().enumerate().zip(answers) {
-            if answer.get() == "null" {
-                return Err(Unavailable::Incomplete("receipt").into());
-            }
-            let receipt = receipt(wire::read(answer, method)?, block, hash, method)?;
+        for ((index, (hash, envelope)), claimed) in self.transactions.into_iter().enumerate().zip(claimed) {
+            let receipt = receipt(claimed.ok_or(Unavailable::Incomplete("receipt"))?, block, hash, method)?;
             let gas_after = receipt.cumulative_gas_used;
             let gas_used = gas_after
                 .checked_sub(gas_before)

@@ -1,7 +1,7 @@
 //! JSON-RPC: encodes requests, and decodes answers without trusting their form.
 
 use alloy_primitives::U256;
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, value::RawValue};
 
 use crate::error::{MalformedAnswer, RpcError, shortened};
@@ -76,7 +76,7 @@ fn settled(
 ) -> Result<(u64, Box<RawValue>), RpcError> {
     // An error may lack an id, because the node may not have parsed the request.
     if let Some(failure) = answer.error {
-        return Err(quirks::failure(RpcFailure { message: shortened(&failure.message), ..failure }));
+        return Err(quirks::failure(RpcFailure { message: shortened(&failure.message), ..failure }, method));
     }
     let id = answer.id.as_u64().ok_or_else(|| MalformedAnswer::new(method, "an answer without a valid id"))?;
     if expected.is_some_and(|expected| expected != id) {
@@ -87,7 +87,7 @@ fn settled(
 }
 
 /// Decodes a result.
-pub fn read<T: DeserializeOwned>(result: &RawValue, method: &'static str) -> Result<T, RpcError> {
+pub fn read<'a, T: Deserialize<'a>>(result: &'a RawValue, method: &'static str) -> Result<T, RpcError> {
     serde_json::from_str(result.get()).map_err(|error| MalformedAnswer::new(method, error).into())
 }
 

@@ -208,8 +208,8 @@ fn a_node_without_flat_traces_returns_nested_ones() {
     let block = world.head();
     let transfers = node.internal_transfers(&block).unwrap();
     assert_eq!(transfers, world.node(0).internal_transfers(&block).unwrap());
-    let reported: Vec<_> = transfers.iter().map(|t| (t.path.clone(), t.to, t.value.to_string())).collect();
-    assert_eq!(reported, [(vec![0], HOUSE, "100".into()), (vec![2], HOUSE, "100".into())]);
+    let reported: Vec<_> = transfers.iter().map(|t| (t.ordinal, t.to, t.value.to_string())).collect();
+    assert_eq!(reported, [(0, HOUSE, "100".into()), (1, HOUSE, "100".into())]);
     for (fault, reported) in [(NodeFault::TraceOmitted, "disagreeing"), (NodeFault::TraceFailed, "unavailable")] {
         world.chain().inject(0, fault, 1);
         let kind = match node.internal_transfers(&block) {

@@ -83,15 +83,15 @@ fn traces_show_transfers_by_contracts() {
     world.pay(2, HOUSE, 9);
     world.mine();
     let block = world.head();
-    let inside = |path: usize, to, value| InternalTransfer {
+    let inside = |ordinal, to, value| InternalTransfer {
         transaction: split,
-        path: vec![path],
+        ordinal,
         from: from_simulated(contracts::SPLITTER),
         to,
         value: wei(value),
     };
     // A quarter each, the remainder of three to the first; the refused share did not move.
-    let expected = [inside(0, HOUSE, 103), inside(2, friend, 100), inside(3, HOUSE, 100)];
+    let expected = [inside(0, HOUSE, 103), inside(1, friend, 100), inside(2, HOUSE, 100)];
     assert_eq!(world.node(0).internal_transfers(&block), Ok(expected.to_vec()));
     assert!(!block.transaction(failed).unwrap().succeeded);
     assert_eq!(world.chain().balance(house), U256::from(103 + 100 + 9));

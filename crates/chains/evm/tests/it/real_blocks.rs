@@ -98,7 +98,7 @@ fn logs_failures_and_inner_calls_of_real_bytecode() {
     assert_eq!(logs, [TransferLog::Standard(expected)]);
     assert_eq!(block.transaction(sent[1]).unwrap().native_transfer(), None);
     let value = Quantity::new(U256::from(70));
-    let moved = InternalTransfer { transaction: sent[2], path: vec![0], from: at(0x33), to: HOUSE, value };
+    let moved = InternalTransfer { transaction: sent[2], ordinal: 0, from: at(0x33), to: HOUSE, value };
     assert_eq!(node.internal_transfers(&block), Ok(vec![moved]));
     assert_eq!(node.balance(HOUSE, BlockTag::Latest).unwrap().to_string(), "70");
 }
