@@ -38,6 +38,15 @@ impl DepositTotal {
     }
 }
 
+/// What a paid address has: coins, and tokens of the contract [`TOKEN`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Holding {
+    pub coins: u64,
+    pub tokens: u64,
+}
+
+pub(super) const TOKEN: Address = DOLLAR;
+
 /// By the word that rows have for the kind.
 pub(super) type DepositTotals = BTreeMap<String, DepositTotal>;
 
@@ -71,6 +80,7 @@ pub(super) struct BlockMaker {
     chain: SimulatedChain,
     keys: Vec<SimulatedKey>,
     totals: DepositTotals,
+    holdings: [Holding; PAID as usize],
 }
 
 impl BlockMaker {
@@ -80,7 +90,7 @@ impl BlockMaker {
         let coins = U256::from(u128::MAX);
         let funded = keys.iter().map(|key| (key.address(), coins)).collect();
         let config = SimulatedConfig { funded, ..SimulatedConfig::new(SEED) };
-        Self { chain: SimulatedChain::new(config), keys, totals: DepositTotals::new() }
+        Self { chain: SimulatedChain::new(config), keys, totals: DepositTotals::new(), holdings: Default::default() }
     }
 
     pub fn chain_id(&self) -> u64 {
@@ -90,6 +100,11 @@ impl BlockMaker {
     /// The deposits of all blocks until now.
     pub fn totals(&self) -> &DepositTotals {
         &self.totals
+    }
+
+    /// What the paid addresses have after the newest block.
+    pub fn holdings(&self) -> &[Holding] {
+        &self.holdings
     }
 
     /// Makes the next block.
@@ -145,26 +160,19 @@ impl BlockMaker {
         let other = stranger(number * TRANSACTIONS + sender);
         let value = 1_000_000_000 + number * 1_000 + sender;
         match sender {
-            0 => {
-                self.count("native", value);
-                (watched(number % PAID), value, none)
-            }
+            0 => (self.pay("native", number % PAID, value), value, none),
             1 => {
                 let share = value;
-                let third = if number % 5 == 0 {
-                    self.count("internal", share);
-                    watched(number / 5 % PAID)
-                } else {
-                    stranger(number)
-                };
+                let third =
+                    if number % 5 == 0 { self.pay("internal", number / 5 % PAID, share) } else { stranger(number) };
                 (SPLITTER, share * 3, split_call(&[other, stranger(number + 1), third]))
             }
             _ if TOKEN_SENDERS.contains(&sender) && number == 1 => {
                 (DOLLAR, 0, mint_call(self.keys[sender as usize].address(), U256::from(TOKENS)))
             }
             2 if number % 5 == 1 => {
-                self.count("token", value);
-                (DOLLAR, 0, transfer_call(watched(number / 5 % PAID), U256::from(value)))
+                let to = self.pay("token", number / 5 % PAID, value);
+                (DOLLAR, 0, transfer_call(to, U256::from(value)))
             }
             _ if TOKEN_SENDERS.contains(&sender) => (DOLLAR, 0, transfer_call(other, U256::from(value))),
             // A call has input, so it has the gas for it.
@@ -174,8 +182,12 @@ impl BlockMaker {
         }
     }
 
-    fn count(&mut self, kind: &str, value: u64) {
+    /// Counts a deposit to the paid address of this number.
+    fn pay(&mut self, kind: &str, number: u64, value: u64) -> Address {
         self.totals.entry(kind.to_owned()).or_default().add(value);
+        let holding = &mut self.holdings[number as usize];
+        *(if kind == "token" { &mut holding.tokens } else { &mut holding.coins }) += value;
+        watched(number)
     }
 }
 
@@ -193,7 +205,12 @@ mod tests {
         let make = || {
             let mut maker = BlockMaker::new();
             let blocks = (0..11).map(|_| maker.next().expect("a block"));
-            (blocks.map(|block| block.hash).collect::<Vec<_>>(), maker.totals)
+            let hashes: Vec<_> = blocks.map(|block| block.hash).collect();
+            for (number, held) in (0..).zip(maker.holdings) {
+                assert_eq!(maker.chain.balance(watched(number)), U256::from(held.coins));
+                assert_eq!(maker.chain.token_balance(TOKEN, watched(number)), U256::from(held.tokens));
+            }
+            (hashes, maker.totals)
         };
         let (hashes, totals) = make();
         assert_eq!(make().0, hashes);

@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::log,
-    blocks::{BlockAnswers, BlockMaker, DepositTotals},
+    blocks::{BlockAnswers, BlockMaker, DepositTotals, Holding},
 };
 
 /// Changes with the content of the blocks.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const ANSWERS: &str = "answers.jsonl";
 const INDEX: &str = "index.json";
 
@@ -50,6 +50,8 @@ struct ReplayedBlock {
     start: u64,
     /// In the order of [`AnswerPart`], one after the other.
     lengths: [u64; 4],
+    /// Of the paid addresses.
+    holdings: Vec<Holding>,
 }
 
 /// A file that is complete.
@@ -98,6 +100,11 @@ impl ReplayFile {
         self.numbers.get(&hash).copied()
     }
 
+    /// What a paid address has after a block.
+    pub fn holding(&self, number: u64, paid: usize) -> Option<Holding> {
+        self.index.blocks.get(usize::try_from(number).ok()?)?.holdings.get(paid).copied()
+    }
+
     pub fn reader(&self) -> anyhow::Result<ReplayReader<'_>> {
         let file = File::open(self.folder.join(ANSWERS)).context("cannot open the replay file")?;
         Ok(ReplayReader { index: &self.index, file })
@@ -136,7 +143,7 @@ fn make(folder: &Path, blocks: u64) -> anyhow::Result<()> {
             file.write_all(part.get().as_bytes())?;
         }
         let lengths = parts.map(|part| part.get().len() as u64);
-        replayed.push(ReplayedBlock { hash: hash.parse()?, start, lengths });
+        replayed.push(ReplayedBlock { hash: hash.parse()?, start, lengths, holdings: maker.holdings().to_vec() });
         start += lengths.iter().sum::<u64>();
     }
     file.into_inner()?.sync_all()?;

@@ -157,7 +157,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{
-        super::{raw::RawClient, replay_file::ReplayFile},
+        super::{blocks, raw::RawClient, replay_file::ReplayFile},
         *,
     };
 
@@ -176,6 +176,11 @@ mod tests {
         assert_eq!((block.transactions.len(), block.header.hash), (30, head.hash));
         assert_eq!(rpc.internal_transfers(&block).expect("traces").len(), 3);
         assert!(rpc.block(BlockTag::Number(3)).expect("an answer").is_none());
+        let paid = bankroll_chains_evm::Address(blocks::watched(1).into_array());
+        let balance = rpc.balance(paid, BlockTag::Hash(head.hash)).expect("a balance");
+        assert_eq!(balance.to_string(), "1000001000");
+        let token = bankroll_chains_evm::Address(blocks::TOKEN.into_array());
+        assert_eq!(rpc.token_balance(token, paid, BlockTag::Latest).expect("a balance").to_string(), "0");
         let mut client = RawClient::connect(&server.url()).expect("a connection");
         let batch = json!([
             { "jsonrpc": "2.0", "id": "a", "method": "eth_blockNumber" },
