@@ -1,7 +1,7 @@
 //! The present price of gas, as claimed by this node. The caller decides what to pay.
 
 use alloy_primitives::U256;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
@@ -21,6 +21,19 @@ pub enum Fees {
     },
     /// Chains without a base fee.
     Legacy { gas_price: u128 },
+}
+
+/// Which fees transactions of a chain offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeeKind {
+    /// What the node's answers show.
+    #[default]
+    Automatic,
+    /// A base fee and a tip. A node that names no base fee is wrong.
+    Market,
+    /// A gas price, whatever the node says of base fees.
+    Legacy,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +60,18 @@ impl RpcNode {
             tip => tip?,
         };
         Ok(Fees::Market { base_fee, tip })
+    }
+
+    /// The fees of a chain whose kind is known.
+    pub fn fees_of(&self, kind: FeeKind) -> Result<Fees, RpcError> {
+        match kind {
+            FeeKind::Automatic => self.fees(),
+            FeeKind::Legacy => Ok(Fees::Legacy { gas_price: self.price("eth_gasPrice")? }),
+            FeeKind::Market => match self.fees()? {
+                Fees::Legacy { .. } => Err(MalformedAnswer::new("eth_feeHistory", "no base fee").into()),
+                market @ Fees::Market { .. } => Ok(market),
+            },
+        }
     }
 
     fn price(&self, method: &'static str) -> Result<u128, RpcError> {

@@ -97,7 +97,7 @@ impl RpcNode {
         let hashes: Vec<Value> = blocks.iter().flat_map(WithoutReceipts::hashes).map(|hash| json!([hash])).collect();
         let mut receipts = Vec::with_capacity(hashes.len());
         for some in hashes.chunks(RECEIPTS_AT_ONCE) {
-            for answer in self.request_many(method, some.to_vec())? {
+            for answer in self.request_divided(method, some.to_vec())? {
                 receipts.push(wire::read(&answer, method)?);
             }
         }

@@ -30,14 +30,17 @@
 
 mod accounts;
 mod block;
+mod chain_traits;
 mod confirmations;
 mod error;
 mod fees;
 mod fetch;
 mod find;
+mod head_stream;
 mod identity;
 mod log;
 mod node;
+mod providers;
 mod quantity;
 mod quirks;
 mod range;
@@ -49,13 +52,19 @@ mod wire;
 
 pub use accounts::Call;
 pub use block::{Block, BlockHeader, BlockTag, Transaction};
+pub use chain_traits::{ChainTraits, FinalityMark};
 pub use confirmations::confirmations;
 pub use error::{Disagreement, MalformedAnswer, RpcError, RpcRefusal, Unavailable};
-pub use fees::Fees;
+pub use fees::{FeeKind, Fees};
 pub use find::FindOutcome;
+pub use head_stream::HeadStream;
 pub use identity::ChainIdentity;
 pub use log::{EventLog, TokenTransfer, TransferLog};
 pub use node::RpcNode;
+pub use providers::{
+    Agreement, AnswerSource, Answers, FinalMark, HealthRules, InvalidProviders, Provider, ProviderFault,
+    ProviderHealth, Providers,
+};
 pub use quantity::{AmountOverflow, Quantity};
 pub use range::{ReadPlan, TracedBlock};
 pub use send::{SendOutcome, transaction_hash};

@@ -18,6 +18,7 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     error::RpcError,
     identity::ChainIdentity,
+    quirks,
     range::Pace,
     traces::Tracer,
     transport::{InProcessRpc, InvalidRpcUrl, RpcLimits, Transport},
@@ -109,6 +110,26 @@ impl RpcNode {
                 self.request_batch(method, params)
             }
         }
+    }
+
+    /// The same in halves, and halves of these, where the node refuses it as too much.
+    pub(crate) fn request_divided(
+        &self,
+        method: &'static str,
+        params: Vec<Value>,
+    ) -> Result<Vec<Box<RawValue>>, RpcError> {
+        let (mut waiting, mut answers) = (vec![params], Vec::new());
+        while let Some(mut some) = waiting.pop() {
+            match self.request_many(method, some.clone()) {
+                Ok(more) => answers.extend(more),
+                Err(error) if some.len() > 1 && quirks::is_too_much(&error) => {
+                    let second = some.split_off(some.len() / 2);
+                    waiting.extend([second, some]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(answers)
     }
 
     pub(crate) fn request_as<T: DeserializeOwned>(&self, method: &'static str, params: &Value) -> Result<T, RpcError> {

@@ -82,6 +82,10 @@ pub fn is_revert(refusal: &RpcRefusal) -> bool {
 pub fn has_no_method(error: &RpcError) -> bool {
     let RpcError::Refused(RpcRefusal { code, message }) = error else { return false };
     let words = message.to_ascii_lowercase();
+    if words.contains("batch") {
+        // "batches are not supported" is about the form of the request.
+        return false;
+    }
     *code == NO_METHOD || ["method not found", "not supported", "unsupported method"].iter().any(|w| words.contains(w))
 }
 
@@ -208,6 +212,8 @@ mod tests {
         let error =
             failure(RpcFailure { code: NO_METHOD, message: "trace_block is unavailable".into() }, "trace_block");
         assert!(has_no_method(&error), "{error:?}");
+        let error = RpcRefusal { code: -32600, message: "batches are not supported".into() }.into();
+        assert!(!has_no_method(&error) && is_too_much(&error), "{error:?}");
     }
 
     #[test]

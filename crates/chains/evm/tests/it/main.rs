@@ -4,8 +4,11 @@
 
 mod anvil;
 mod differential;
+mod heads;
 mod hostile;
 mod lies;
+mod providers;
+mod ranges;
 mod reading;
 mod real_blocks;
 mod reorgs;
