@@ -69,6 +69,8 @@ pub enum BenchCommand {
     /// One measurement of `bench deposits`, in a process of its own
     #[command(hide = true)]
     DepositsCell,
+    #[command(hide = true)]
+    DepositsServe { file: PathBuf, blocks: u64 },
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
     #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
@@ -131,23 +133,29 @@ impl HttpBenchArgs {
 
 #[derive(Debug, Args)]
 pub struct DepositsBenchArgs {
-    #[command(flatten)]
-    bench: HttpBenchArgs,
+    /// 1,000 blocks instead of 5,000
+    #[arg(long)]
+    quick: bool,
     /// Number of blocks [default: 5,000, or 1,000 with --quick]
     #[arg(
         long, value_name = "N",
         value_parser = bankroll_terminal::whole::<u64>(10..=100_000, "the number of blocks")
     )]
     blocks: Option<u64>,
-    /// Where to keep the file with the blocks, which is used again [default: the system's temporary folder]
+    /// Where to create the temporary folder for the books, which is removed afterwards [default: .]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Where to keep the file with the blocks, for the next run [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     replay: Option<PathBuf>,
 }
 
 impl DepositsBenchArgs {
-    fn bench(&self) -> DepositsBench {
-        let blocks = self.blocks.unwrap_or(if self.bench.quick { 1_000 } else { 5_000 });
-        DepositsBench { blocks, replay: self.replay.clone().unwrap_or_else(std::env::temp_dir) }
+    fn parts(self, json: bool) -> (DepositsBench, BenchOptions) {
+        let Self { quick, blocks, dir, replay } = self;
+        let blocks = blocks.unwrap_or(if quick { 1_000 } else { 5_000 });
+        let bench = DepositsBench { blocks, replay: replay.unwrap_or_else(std::env::temp_dir) };
+        (bench, HttpBenchArgs { quick, dir }.options(json))
     }
 }
 
@@ -167,7 +175,11 @@ pub fn run(command: BenchCommand, json: bool) -> anyhow::Result<()> {
         BenchCommand::Ledger(args) => super::run_ledger(&args.options(json)),
         BenchCommand::Http(args) => super::run_http(&args.options(json)),
         BenchCommand::Events(args) => super::run_events(&args.options(json)),
-        BenchCommand::Deposits(args) => super::run_deposits(&args.bench(), &args.bench.options(json)),
+        BenchCommand::Deposits(args) => {
+            let (bench, options) = args.parts(json);
+            super::run_deposits(&bench, &options)
+        }
+        BenchCommand::DepositsServe { file, blocks } => deposits::serve(&file, blocks),
         BenchCommand::DepositsCell => deposits::run_cell(),
         BenchCommand::Poker(args) => super::poker::run(args.quick, json),
         BenchCommand::Reading(args) => super::run_reading(&args.bench.options(json), args.entries),

@@ -11,6 +11,7 @@ mod cell;
 mod indexing;
 mod raw;
 mod replay_file;
+mod replay_heads;
 mod replay_rpc;
 mod replay_server;
 mod report;
@@ -84,6 +85,7 @@ fn measure_cell(folder: &Path, server: &ReplayServer, mode: DepositMode, watched
     let order = |work| CellOrder {
         work,
         url: server.url(),
+        heads_url: server.heads_url(),
         chain_id: file.index.chain_id,
         genesis: file.genesis(),
         mode,
@@ -98,4 +100,12 @@ fn measure_cell(folder: &Path, server: &ReplayServer, mode: DepositMode, watched
     let found = &indexed.totals;
     anyhow::ensure!(*found == expected, "the rows are not what the file contains: {found:?}, expected {expected:?}");
     Ok(BackfillRow::new(mode.name(), watched, indexed.per_s, raw.per_s, indexed.rss_mib))
+}
+
+pub(super) fn serve(file: &Path, blocks: u64) -> anyhow::Result<()> {
+    let server = ReplayServer::start(ReplayNode::new(ReplayFile::open_or_make(file, blocks)?))?;
+    let file = &server.node.file;
+    println!("{} {} {:#x}", server.url(), file.index.chain_id, file.genesis());
+    std::thread::sleep(std::time::Duration::from_secs(1500));
+    Ok(())
 }

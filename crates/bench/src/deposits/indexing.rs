@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, RpcLimits, RpcNode};
+use bankroll_chains_evm::{Address, ChainIdentity, HeadStream, RpcLimits, RpcNode};
 use bankroll_deposits::{DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanOutcome, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountName, Asset, Name, Unit};
 use bankroll_store::{Clock, Ledger, LedgerOptions, Reader, Rows, columns};
@@ -25,7 +25,8 @@ use super::{
 const CONFIRMATIONS: u64 = 12;
 const WINDOW: u64 = 64;
 const BLOCKS_PER_STEP: u64 = 100;
-const POLL: Duration = Duration::from_millis(10);
+/// How often it looks for blocks that were not announced.
+const POLL: Duration = Duration::from_secs(1);
 
 pub(super) struct IndexedBooks {
     ledger: Ledger,
@@ -101,8 +102,14 @@ impl IndexedBooks {
     }
 }
 
-/// Follows new blocks until the input of this process ends.
-pub(super) fn follow(books: &mut IndexedBooks) -> anyhow::Result<()> {
+/// Follows new blocks until the input of this process ends: looks when one is announced, and now and then.
+pub(super) fn follow(
+    books: &mut IndexedBooks,
+    heads_url: &str,
+    is_ready: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut heads = HeadStream::connect(heads_url, books.node.identity(), RpcLimits::default())?;
+    is_ready()?;
     let ended = Arc::<AtomicBool>::default();
     let end = Arc::clone(&ended);
     std::thread::Builder::new().name("input".into()).spawn(move || {
@@ -111,7 +118,7 @@ pub(super) fn follow(books: &mut IndexedBooks) -> anyhow::Result<()> {
     })?;
     while !ended.load(Ordering::SeqCst) {
         if books.step()? == ScanOutcome::UpToDate {
-            std::thread::sleep(POLL);
+            heads.wait(POLL)?;
         }
     }
     Ok(())

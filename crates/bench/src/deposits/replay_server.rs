@@ -1,4 +1,4 @@
-//! The replay server: a node's HTTP on loopback, one thread for each connection.
+//! The replay server: a node's HTTP and WebSocket on loopback, one thread for each connection.
 //!
 //! It runs in the process that starts the cells; the measured indexer is a process of its own. It answers nothing but
 //! bytes of the file, so of the two cores it takes what copying costs. It stops, with all its connections, when it is
@@ -16,7 +16,7 @@ use std::{
 
 use anyhow::Context;
 
-use super::replay_rpc::ReplayNode;
+use super::{replay_heads, replay_rpc::ReplayNode};
 
 const CONNECTIONS_MAX: usize = 64;
 /// A batch of a thousand calls has less.
@@ -64,6 +64,10 @@ impl ReplayServer {
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
+
+    pub fn heads_url(&self) -> String {
+        format!("ws://{}", self.address)
+    }
 }
 
 impl Drop for ReplayServer {
@@ -101,6 +105,10 @@ impl OpenConnections {
 /// Answers one request after the other, until the client closes the connection.
 fn serve(node: &ReplayNode, mut stream: &TcpStream) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
+    let mut first = [0; 4];
+    if stream.peek(&mut first)? == first.len() && first == *b"GET " {
+        return replay_heads::serve(node, stream.try_clone()?);
+    }
     let (mut reader, mut received, mut reply) = (node.file.reader()?, Vec::new(), Vec::new());
     while let Some((head, length)) = receive(stream, &mut received)? {
         reply.clear();
@@ -153,7 +161,9 @@ fn sizes_of(received: &[u8]) -> anyhow::Result<Option<(usize, usize)>> {
 
 #[cfg(test)]
 mod tests {
-    use bankroll_chains_evm::{BlockTag, ChainIdentity, RpcLimits, RpcNode};
+    use std::time::Duration;
+
+    use bankroll_chains_evm::{BlockTag, ChainIdentity, HeadStream, RpcLimits, RpcNode};
     use serde_json::{Value, json};
 
     use super::{
@@ -181,6 +191,10 @@ mod tests {
         assert_eq!(balance.to_string(), "1000001000");
         let token = bankroll_chains_evm::Address(blocks::TOKEN.into_array());
         assert_eq!(rpc.token_balance(token, paid, BlockTag::Latest).expect("a balance").to_string(), "0");
+        let mut heads = HeadStream::connect(&server.heads_url(), identity, RpcLimits::default()).expect("heads");
+        server.node.set_head(3);
+        assert_eq!(heads.wait(Duration::from_mins(1)), Ok(true));
+        assert!(rpc.block(BlockTag::Number(3)).expect("an answer").is_some());
         let mut client = RawClient::connect(&server.url()).expect("a connection");
         let batch = json!([
             { "jsonrpc": "2.0", "id": "a", "method": "eth_blockNumber" },
@@ -188,7 +202,7 @@ mod tests {
         ]);
         let body = client.call(&batch.to_string()).expect("a reply");
         let expected = json!([
-            { "jsonrpc": "2.0", "id": "a", "result": "0x2" },
+            { "jsonrpc": "2.0", "id": "a", "result": "0x3" },
             { "jsonrpc": "2.0", "id": 7, "error": { "code": -32601, "message": "the method does not exist" } },
         ]);
         assert_eq!(serde_json::from_slice::<Value>(body).expect("JSON"), expected);

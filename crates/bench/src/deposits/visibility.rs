@@ -39,6 +39,7 @@ pub(super) fn measure(folder: &Path, server: &ReplayServer) -> anyhow::Result<Ve
     let order = CellOrder {
         work: CellWork::Follow,
         url: server.url(),
+        heads_url: server.heads_url(),
         chain_id: file.index.chain_id,
         genesis: file.genesis(),
         mode: DepositMode::Traces,
