@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use bankroll_roles::config::{KEYS, LoadedConfig};
+use bankroll_roles::config::LoadedConfig;
 use bankroll_terminal::{self as terminal, Exit, NotFound, Paint, invocation, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
@@ -59,28 +59,27 @@ fn load(location: &LocationArgs) -> anyhow::Result<LoadedConfig> {
 
 fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
     let loaded = load(&args.location)?;
-    let values = KEYS.into_iter().filter_map(|key| Some((key, loaded.value_of(key)?)));
+    let values = loaded.keys().into_iter().filter_map(|key| loaded.value_of(&key).map(|value| (key, value)));
     match (args.origin, json) {
         (true, true) => {
-            let all =
-                values.map(|(key, (value, origin))| (key.to_owned(), json!({ "value": value, "origin": origin })));
+            let all = values.map(|(key, (value, origin))| (key, json!({ "value": value, "origin": origin })));
             terminal::answer_json(&all.collect::<Map<_, _>>().into())
         }
         (false, true) => terminal::answer_json(&serde_json::to_value(&loaded.config)?),
         (true, false) => {
             let mut table = table(&["KEY", "VALUE", "FROM"], &[]);
             for (key, (value, origin)) in values {
-                table.add_row([key.to_owned(), serde_json::to_string(&value)?, origin]);
+                table.add_row([key, serde_json::to_string(&value)?, origin]);
             }
             terminal::answer(&table.trim_fmt())
         }
         (false, false) => {
-            let (mut text, mut section) = (String::new(), "");
+            let (mut text, mut section) = (String::new(), String::new());
             for (key, (value, _)) in values {
-                let (of, name) = key.split_once('.').unwrap_or(("", key));
+                let (of, name) = key.rsplit_once('.').unwrap_or(("", &key));
                 if of != section {
                     writeln!(text, "[{of}]")?;
-                    section = of;
+                    of.clone_into(&mut section);
                 }
                 writeln!(text, "{name} = {}", serde_json::to_string(&value)?)?;
             }
@@ -92,8 +91,9 @@ fn show(args: &ConfigShowArgs, json: bool) -> anyhow::Result<()> {
 fn check(loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
     loaded.check_books_folder()?;
     loaded.config.books.warn_if_lossy();
-    let changed: Vec<&str> =
-        KEYS.into_iter().filter(|key| loaded.value_of(key).is_some_and(|(_, from)| from != "default")).collect();
+    let keys = loaded.keys();
+    let is_set = |key: &&String| loaded.value_of(key).is_some_and(|(_, from)| from != "default");
+    let changed: Vec<&String> = keys.iter().filter(is_set).collect();
     if json {
         let warnings = &loaded.warnings;
         return terminal::answer_json(
@@ -106,8 +106,8 @@ fn check(loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
     let file = loaded.file.as_ref().map_or_else(|| "no file".into(), |file| file.display().to_string());
     let good = Paint::stdout().good("ok");
     let set = match changed.len() {
-        all if all == KEYS.len() => format!("all {all} keys set"),
-        set => format!("{set} of {} keys set, the others have their defaults", KEYS.len()),
+        all if all == keys.len() => format!("all {all} keys set"),
+        set => format!("{set} of {} keys set, the others have their defaults", keys.len()),
     };
     terminal::answer(&format!("{good}  {file}; {set}"))
 }

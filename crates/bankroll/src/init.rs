@@ -172,7 +172,7 @@ fn write_config(path: &Path, given: &[SetFlag]) -> anyhow::Result<()> {
 }
 
 fn text(args: &InitArgs, made: &InitOutcome, loaded: &LoadedConfig) -> String {
-    let (has_chain, is_database) = (loaded.chain().is_some(), loaded.config.books.database.url().is_some());
+    let (has_chain, is_database) = (!loaded.chains().is_empty(), loaded.config.books.database.url().is_some());
     let (paint, me, dir) = (Paint::stdout(), invocation(), args.dir.display());
     let config = if made.is_config_new {
         format!("{} {} (every key, with comments)\n", paint.good("created"), made.config.display())

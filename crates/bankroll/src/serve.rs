@@ -32,6 +32,8 @@ With chain.rpc set, the role `indexer` follows the chain, `books` credits what
 is final and settles payouts, and `payouts` has them signed by the signer at
 chain.signer (`bankroll signer`), sends them and tracks them. When the chain,
 the signer or the database is unreachable, the node reports it once and waits.
+Each table [chains.NAME] is a further chain in the same process; one that is
+unreachable, or whose blocks cannot be believed, holds up no other.
 While a node holds the books it re-reads all of them, slowly: records, balances,
 holds, keys and indexes (books.scrub_percent of the time; a pause of
 books.scrub_pause_s after each pass). A damaged index is rebuilt. Any other

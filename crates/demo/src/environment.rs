@@ -17,7 +17,7 @@ use bankroll_deposits::view;
 use bankroll_ledger::{AccountName, Amount};
 use bankroll_orders::Address;
 use bankroll_roles::{
-    flows::{FlowSetup, RpcEndpoint},
+    flows::{AgreementRule, ChainProfile, FlowSetup, HOT_WALLET, RpcEndpoint, RpcUrls},
     reconcile::{Reconciliation, Wallet, reconcile},
 };
 use bankroll_store::{Location, Reader};
@@ -58,21 +58,26 @@ impl Environment {
         let wallet = signer.wallet;
         let wallets = PlayerWallets::open(&chain.shared, wallet, Reader::open(location)?)?;
         let setup = FlowSetup {
+            section: "chain".into(),
+            heads: RpcUrls::default(),
             endpoint: RpcEndpoint::Here(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain.shared), 0))),
             identity: chain.identity,
             coin: arena::coin()?,
             wallet,
+            wallet_name: HOT_WALLET.parse()?,
             treasury: [Address(treasury().address().into_array())].into(),
             confirmations: tempo::CONFIRMATIONS,
+            profile: ChainProfile::development(tempo::CONFIRMATIONS),
+            agreement: AgreementRule { above: None, providers: 1 },
             start: 1,
             poll: tempo::POLL,
             resend: tempo::RESEND,
             stuck: tempo::RESEND * 10,
             in_flight_max: tempo::IN_FLIGHT_MAX,
             fee_max: tempo::FEE_MAX,
-            signer: signer.socket.clone(),
+            signer: Some(signer.socket.clone()),
             server: arena.server.clone(),
-            buy_in: arena::BUY_IN,
+            buy_in: Some(arena::BUY_IN),
             policy: arena::policy(),
             node: "demo".into(),
         };

@@ -37,7 +37,7 @@ impl NodeThread {
         let (to, lines) = channel();
         let (log, stop) = (NodeLog::lines("demo".parse()?, to), StopFlag::default());
         let over = stop.clone();
-        let thread = thread::spawn(move || serve::run_with_chain(loaded, Some(setup), log, over));
+        let thread = thread::spawn(move || serve::run_with_chains(loaded, vec![setup], log, over));
         let mut first = Vec::new();
         // The log ends with the node.
         while let Ok(line) = lines.recv() {

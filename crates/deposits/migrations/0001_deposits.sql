@@ -4,6 +4,8 @@ CREATE TABLE chain_cursor (
   block_number INTEGER NOT NULL,
   block_hash   TEXT NOT NULL,
   updated_at   INTEGER NOT NULL,
+  events       INTEGER NOT NULL,
+  events_hash  TEXT NOT NULL,
   stopped      TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE block_headers (
@@ -18,8 +20,8 @@ CREATE TABLE deposits (
   id                         TEXT PRIMARY KEY,
   chain                      TEXT NOT NULL,
   tx_hash                    TEXT NOT NULL,
-  kind                       TEXT NOT NULL,
-  position                   TEXT NOT NULL,
+  kind                       TEXT NOT NULL CHECK (kind IN ('native', 'internal', 'token', 'balance')),
+  position                   INTEGER NOT NULL,
   asset                      INTEGER NOT NULL,
   amount                     AMOUNT,
   amount_raw                 TEXT NOT NULL,
@@ -28,6 +30,7 @@ CREATE TABLE deposits (
   purpose                    TEXT NOT NULL CHECK (purpose IN ('player', 'treasury', 'unknown', 'internal')),
   server                     TEXT,
   wallet                     TEXT,
+  doubt                      TEXT,
   custody                    TEXT NOT NULL,
   epoch                      INTEGER NOT NULL,
   block_number               INTEGER NOT NULL,
@@ -35,13 +38,17 @@ CREATE TABLE deposits (
   block_time                 INTEGER NOT NULL,
   tx_index                   INTEGER NOT NULL,
   required_confirmations     INTEGER NOT NULL,
+  needs_agreement            INTEGER NOT NULL,
   chain_state                TEXT NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
-  review_state               TEXT NOT NULL CHECK (review_state IN ('none', 'held')),
-  ledger_state               TEXT NOT NULL DEFAULT 'none' CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
+  review_state               TEXT NOT NULL CHECK (review_state IN ('none', 'screening', 'cleared', 'held', 'released', 'refused')),
+  ledger_state               TEXT NOT NULL DEFAULT 'none' CHECK (ledger_state IN
+    ('none', 'play_only', 'suspense', 'credited', 'returned', 'reversed')),
   ledger_epoch               INTEGER NOT NULL DEFAULT 0,
   is_valid_for_server_config INTEGER,
   invalid_reason             TEXT,
   config_version             INTEGER,
+  credited_server            TEXT,
+  credited_wallet            TEXT,
   ledger_error               TEXT,
   ledger_error_epoch         INTEGER NOT NULL DEFAULT 0,
   first_seen_at              INTEGER NOT NULL,
@@ -51,6 +58,7 @@ CREATE TABLE deposits (
 ) WITHOUT ROWID;
 CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
 CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
+CREATE INDEX deposits_credited ON deposits (credited_server, credited_wallet, first_seen_at);
 CREATE INDEX deposits_at ON deposits (chain, block_number);
 CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
 CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
@@ -61,33 +69,41 @@ CREATE INDEX deposits_creditable ON deposits (block_number)
 CREATE INDEX deposits_reversible ON deposits (block_number)
   WHERE ledger_state IN ('credited', 'suspense')
     AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
-CREATE TABLE deposit_observations (
-  deposit_id   TEXT NOT NULL,
-  epoch        INTEGER NOT NULL,
-  block_number INTEGER NOT NULL,
-  block_hash   TEXT NOT NULL,
-  tx_index     INTEGER NOT NULL,
-  amount_raw   TEXT NOT NULL,
-  observed_at  INTEGER NOT NULL,
-  final_at     INTEGER,
-  orphaned_at  INTEGER,
-  PRIMARY KEY (deposit_id, epoch)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE chain_events (
-  id           TEXT PRIMARY KEY,
-  chain        TEXT NOT NULL,
-  block_hash   TEXT NOT NULL,
-  block_height INTEGER NOT NULL,
-  tx_hash      TEXT NOT NULL,
-  event_type   TEXT NOT NULL,
-  position     TEXT NOT NULL,
-  to_address   TEXT NOT NULL,
-  amount_raw   TEXT NOT NULL,
-  reverses     TEXT UNIQUE,
-  observed_at  INTEGER NOT NULL
+  chain                  TEXT NOT NULL,
+  number                 INTEGER NOT NULL,
+  change                 TEXT NOT NULL CHECK (change IN ('included', 'final', 'orphaned')),
+  deposit_id             TEXT NOT NULL,
+  epoch                  INTEGER NOT NULL,
+  tx_hash                TEXT NOT NULL,
+  tx_index               INTEGER NOT NULL,
+  event_type             TEXT NOT NULL,
+  kind                   TEXT NOT NULL,
+  position               INTEGER NOT NULL,
+  asset                  INTEGER NOT NULL,
+  from_address           TEXT NOT NULL,
+  to_address             TEXT NOT NULL,
+  amount_raw             TEXT NOT NULL,
+  purpose                TEXT NOT NULL,
+  server                 TEXT NOT NULL,
+  wallet                 TEXT,
+  custody                TEXT NOT NULL,
+  block_height           INTEGER NOT NULL,
+  block_hash             TEXT NOT NULL,
+  block_time             INTEGER NOT NULL,
+  required_confirmations INTEGER NOT NULL,
+  needs_agreement        INTEGER NOT NULL,
+  doubt                  TEXT,
+  head_height            INTEGER NOT NULL,
+  head_hash              TEXT NOT NULL,
+  observed_at            INTEGER NOT NULL,
+  previous_hash          TEXT NOT NULL,
+  hash                   TEXT NOT NULL,
+  PRIMARY KEY (chain, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chain_events_at ON chain_events (chain, block_height);
 CREATE INDEX chain_events_to ON chain_events (to_address);
+CREATE INDEX chain_events_deposit ON chain_events (deposit_id, number);
 CREATE TRIGGER chain_events_keep_what_they_have BEFORE UPDATE ON chain_events
 BEGIN SELECT RAISE(ABORT, 'chain events are append-only'); END;
 CREATE TRIGGER chain_events_forget_nothing BEFORE DELETE ON chain_events

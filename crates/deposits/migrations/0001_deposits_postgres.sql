@@ -6,6 +6,8 @@ CREATE TABLE chain_cursor (
   block_number bigint NOT NULL,
   block_hash   text NOT NULL,
   updated_at   bigint NOT NULL,
+  events       bigint NOT NULL, -- how many events the chain's log has
+  events_hash  text NOT NULL, -- the hash of the newest
   stopped      text -- why the scanner cannot go on: a person must look
 );
 -- The newest canonical headers, as far back as a reorganisation is followed.
@@ -22,8 +24,8 @@ CREATE TABLE deposits (
   id                         text PRIMARY KEY,
   chain                      text NOT NULL,
   tx_hash                    text NOT NULL,
-  kind                       text NOT NULL, -- native; later token and internal
-  position                   text NOT NULL, -- inside the transaction: 0, an ordinal of the receipt, a trace path
+  kind                       text NOT NULL CHECK (kind IN ('native', 'internal', 'token', 'balance')),
+  position                   bigint NOT NULL, -- inside the transaction, among its transfers of that kind
   asset                      bigint NOT NULL,
   amount                     numeric(39,0), -- null if it is more than the ledger can count
   amount_raw                 text NOT NULL,
@@ -32,6 +34,7 @@ CREATE TABLE deposits (
   purpose                    text NOT NULL CHECK (purpose IN ('player', 'treasury', 'unknown', 'internal')),
   server                     text,
   wallet                     text, -- the player who is credited
+  doubt                      text, -- why it is not a player's money as it was seen
   custody                    text NOT NULL, -- the account of the wallet that received it
   epoch                      bigint NOT NULL,
   block_number               bigint NOT NULL,
@@ -39,13 +42,17 @@ CREATE TABLE deposits (
   block_time                 bigint NOT NULL,
   tx_index                   bigint NOT NULL,
   required_confirmations     bigint NOT NULL,
+  needs_agreement            bigint NOT NULL,
   chain_state                text NOT NULL CHECK (chain_state IN ('included', 'final', 'orphaned', 'orphaned_after_final')),
-  review_state               text NOT NULL CHECK (review_state IN ('none', 'held')),
-  ledger_state               text NOT NULL DEFAULT 'none' CHECK (ledger_state IN ('none', 'suspense', 'credited', 'reversed')),
+  review_state               text NOT NULL CHECK (review_state IN ('none', 'screening', 'cleared', 'held', 'released', 'refused')),
+  ledger_state               text NOT NULL DEFAULT 'none' CHECK (ledger_state IN
+    ('none', 'play_only', 'suspense', 'credited', 'returned', 'reversed')),
   ledger_epoch               bigint NOT NULL DEFAULT 0, -- the epoch that was booked last; 0 for none
   is_valid_for_server_config bigint,
   invalid_reason             text,
   config_version             bigint,
+  credited_server            text,
+  credited_wallet            text,
   ledger_error               text, -- why the books refused the epoch of `ledger_error_epoch`: a person must look
   ledger_error_epoch         bigint NOT NULL DEFAULT 0,
   first_seen_at              bigint NOT NULL,
@@ -55,6 +62,7 @@ CREATE TABLE deposits (
 );
 CREATE INDEX deposits_included ON deposits (chain, block_number) WHERE chain_state = 'included';
 CREATE INDEX deposits_player ON deposits (server, wallet, first_seen_at);
+CREATE INDEX deposits_credited ON deposits (credited_server, credited_wallet, first_seen_at);
 CREATE INDEX deposits_at ON deposits (chain, block_number);
 CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
 CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
@@ -65,34 +73,43 @@ CREATE INDEX deposits_creditable ON deposits (block_number)
 CREATE INDEX deposits_reversible ON deposits (block_number)
   WHERE ledger_state IN ('credited', 'suspense')
     AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
-CREATE TABLE deposit_observations (
-  deposit_id   text NOT NULL,
-  epoch        bigint NOT NULL,
-  block_number bigint NOT NULL,
-  block_hash   text NOT NULL,
-  tx_index     bigint NOT NULL,
-  amount_raw   text NOT NULL,
-  observed_at  bigint NOT NULL,
-  final_at     bigint,
-  orphaned_at  bigint,
-  PRIMARY KEY (deposit_id, epoch)
-);
--- One row a transfer and block it was seen in; a reorganisation adds a reversing row. Nothing is ever changed.
+-- What the scanner saw, one row for each inclusion, its finality and its end. Nothing is ever changed; each row has the
+-- hash of its content and of the row before it.
 CREATE TABLE chain_events (
-  id           text PRIMARY KEY,
-  chain        text NOT NULL,
-  block_hash   text NOT NULL,
-  block_height bigint NOT NULL,
-  tx_hash      text NOT NULL,
-  event_type   text NOT NULL,
-  position     text NOT NULL,
-  to_address   text NOT NULL,
-  amount_raw   text NOT NULL,
-  reverses     text UNIQUE,
-  observed_at  bigint NOT NULL
+  chain                  text NOT NULL,
+  number                 bigint NOT NULL,
+  change                 text NOT NULL CHECK (change IN ('included', 'final', 'orphaned')),
+  deposit_id             text NOT NULL,
+  epoch                  bigint NOT NULL,
+  tx_hash                text NOT NULL,
+  tx_index               bigint NOT NULL,
+  event_type             text NOT NULL,
+  kind                   text NOT NULL,
+  position               bigint NOT NULL,
+  asset                  bigint NOT NULL,
+  from_address           text NOT NULL,
+  to_address             text NOT NULL,
+  amount_raw             text NOT NULL,
+  purpose                text NOT NULL,
+  server                 text NOT NULL,
+  wallet                 text,
+  custody                text NOT NULL,
+  block_height           bigint NOT NULL,
+  block_hash             text NOT NULL,
+  block_time             bigint NOT NULL,
+  required_confirmations bigint NOT NULL,
+  needs_agreement        bigint NOT NULL,
+  doubt                  text,
+  head_height            bigint NOT NULL,
+  head_hash              text NOT NULL,
+  observed_at            bigint NOT NULL,
+  previous_hash          text NOT NULL,
+  hash                   text NOT NULL,
+  PRIMARY KEY (chain, number)
 );
 CREATE INDEX chain_events_at ON chain_events (chain, block_height);
 CREATE INDEX chain_events_to ON chain_events (to_address);
+CREATE INDEX chain_events_deposit ON chain_events (deposit_id, number);
 CREATE FUNCTION chain_events_are_kept() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'chain events are append-only'; END $$;
 CREATE TRIGGER chain_events_are_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON chain_events

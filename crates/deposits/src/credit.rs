@@ -15,7 +15,7 @@ use bankroll_ledger::{
 use bankroll_store::columns::{int, text};
 use serde_json::json;
 
-use crate::{BuyIn, DepositId, LedgerState, Purpose};
+use crate::{Attribution, BuyIn, DepositId, Doubt, EventTail, LedgerState, Purpose, ReviewState};
 
 /// The event of a deposit that is credited to its player, or to the house if the treasury sent it.
 pub const CREDITED: &str = "deposit.credited";
@@ -67,23 +67,24 @@ pub struct PlayerStanding {
 
 pub type Servers = BTreeMap<Name, ServerRules>;
 
-/// A deposit that is to be credited, as its row says.
+/// A deposit that is to be credited, as the scanner's log says; whose it is, the registry says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreditDue {
     pub id: DepositId,
     /// Which inclusion.
     pub epoch: u64,
-    pub purpose: Purpose,
-    pub server: Option<Name>,
-    pub wallet: Option<Name>,
-    pub custody: AccountName,
+    pub attribution: Attribution,
     /// The sender's address.
     pub from: String,
     pub amount: Amount,
     pub tx_hash: String,
     /// The block of this inclusion.
     pub block: BlockRef,
+    pub doubt: Option<Doubt>,
+    /// The event that this follows from. The journal keeps it, so that the log cannot be written anew unnoticed.
+    pub evidence: EventTail,
     pub ledger_state: LedgerState,
+    pub review_state: ReviewState,
     pub player: PlayerStanding,
 }
 
@@ -103,7 +104,8 @@ pub struct Allocation {
 
 #[must_use]
 pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
-    let asset = due.custody.asset;
+    let Attribution { purpose, server, wallet, custody } = &due.attribution;
+    let asset = custody.asset;
     let house = |kind: AccountKind| AccountName { scope: Scope::House, kind, asset, owner: None };
     let all = |name: AccountName, state, reason, version| Allocation {
         shares: vec![(name, due.amount)],
@@ -113,11 +115,13 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
         conditions: Vec::new(),
     };
     let suspense = |reason| all(house(AccountKind::Suspense), LedgerState::Suspense, Some(reason), None);
-    let (server, wallet) = match (due.purpose, &due.server, &due.wallet) {
-        (Purpose::Treasury, ..) => return all(house(AccountKind::House), LedgerState::Credited, None, None),
-        (Purpose::Player, Some(server), Some(wallet)) => (server, wallet),
-        (Purpose::Player, None, _) => return suspense(reason::UNKNOWN_SERVER),
-        (Purpose::Player | Purpose::Unknown | Purpose::Internal, ..) => return suspense(reason::UNKNOWN_PLAYER),
+    if let Some(doubt) = due.doubt.filter(|_| due.review_state != ReviewState::Released) {
+        return suspense(doubt.as_str());
+    }
+    let wallet = match (purpose, wallet) {
+        (Purpose::Treasury, _) => return all(house(AccountKind::House), LedgerState::Credited, None, None),
+        (Purpose::Player, Some(wallet)) => wallet,
+        (Purpose::Player | Purpose::Unknown | Purpose::Internal, _) => return suspense(reason::UNKNOWN_PLAYER),
     };
     let Some(rules) = servers.get(server) else { return suspense(reason::UNKNOWN_SERVER) };
     let of = |kind: AccountKind, owner: Option<&Name>| AccountName {
@@ -155,23 +159,25 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
 #[must_use]
 pub fn accounts(due: &CreditDue, allocation: &Allocation) -> Vec<AccountName> {
     let shares = allocation.shares.iter().flat_map(|(name, _)| [Some(name.clone()), name.debt()]);
-    [Some(due.custody.clone())].into_iter().chain(shares).flatten().collect()
+    [Some(due.attribution.custody.clone())].into_iter().chain(shares).flatten().collect()
 }
 
 /// The key under which an inclusion is credited.
 #[must_use]
-pub fn credit_key(custody: &AccountName, deposit: &DepositId, epoch: u64) -> IdempotencyKey {
-    IdempotencyKey {
-        namespace: Namespace::Deposits,
-        scope: custody.scope.clone(),
-        text: format!("credit/{deposit}/{epoch}"),
-    }
+pub fn credit_key(deposit: &DepositId, epoch: u64) -> IdempotencyKey {
+    key(format!("credit/{deposit}/{epoch}"))
+}
+
+/// Deposits are the house's, whichever server's players pay.
+fn key(text: String) -> IdempotencyKey {
+    IdempotencyKey { namespace: Namespace::Deposits, scope: Scope::House, text }
 }
 
 /// The request that credits an inclusion, given the numbers of the accounts; `None` if one of them is missing.
 #[must_use]
 pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<AccountName, AccountId>) -> Option<Request> {
-    let from = *numbers.get(&due.custody)?;
+    let Attribution { purpose, server, wallet, custody } = &due.attribution;
+    let from = *numbers.get(custody)?;
     let leg = |(name, amount): &(AccountName, Amount)| {
         numbers.get(name).map(|to| Leg::Move { from, to: *to, amount: *amount })
     };
@@ -182,7 +188,7 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
     // An operator's hold ends: `Paused` is not remembered under the key, so the credit can be submitted again.
     let unheld = Fact {
         row: row(&due.id),
-        guard: Guard::Is(columns(&[("review_state", text("none"))])),
+        guard: Guard::Is(columns(&[("review_state", text(due.review_state.as_str()))])),
         otherwise: GuardFailure::Paused,
         set: Vec::new(),
     };
@@ -191,16 +197,22 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
         ("epoch", int(due.epoch)),
         ("block_hash", text(&due.block.hash)),
         ("ledger_state", text(due.ledger_state.as_str())),
+        // Once more: the statement that writes repeats this guard, and a hold may come in between.
+        ("review_state", text(due.review_state.as_str())),
     ]);
+    let is_players = *purpose == Purpose::Player && allocation.state == LedgerState::Credited;
+    let credited_wallet = wallet.as_ref().filter(|_| is_players);
     let set = columns(&[
         ("ledger_state", text(allocation.state.as_str())),
         ("ledger_epoch", int(due.epoch)),
         ("is_valid_for_server_config", int(u64::from(allocation.reason.is_none()))),
         ("invalid_reason", allocation.reason.map_or(ColumnValue::Null, text)),
         ("config_version", allocation.version.map_or(ColumnValue::Null, int)),
+        ("credited_server", if is_players { text(server.as_str()) } else { ColumnValue::Null }),
+        ("credited_wallet", credited_wallet.map_or(ColumnValue::Null, |wallet| text(wallet.as_str()))),
     ]);
     let credited = Fact { row: row(&due.id), guard: Guard::Is(still_final), otherwise: GuardFailure::Conflict, set };
-    let key = credit_key(&due.custody, &due.id, due.epoch);
+    let key = credit_key(&due.id, due.epoch);
     let references = References {
         deposit: Some(due.id.to_string()),
         tx_hash: Some(due.tx_hash.clone()),
@@ -209,8 +221,9 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
     };
     let body = json!({
         "deposit": due.id.as_str(), "epoch": due.epoch, "amount": due.amount, "tx_hash": due.tx_hash,
-        "from": due.from, "purpose": due.purpose.as_str(), "server": due.server, "wallet": due.wallet,
-        "state": allocation.state.as_str(), "reason": allocation.reason,
+        "from": due.from, "purpose": purpose.as_str(), "server": server, "wallet": wallet,
+        "asset": custody.asset, "state": allocation.state.as_str(), "reason": allocation.reason,
+        "evidence": evidence(&due.id, due.evidence),
     });
     // Money in suspense is booked and belongs to no player: a consumer must not take it for a credit.
     let kind = if allocation.state == LedgerState::Suspense { SUSPENDED } else { CREDITED };
@@ -231,9 +244,11 @@ pub fn credit(due: &CreditDue, allocation: &Allocation, numbers: &BTreeMap<Accou
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReversalDue {
     pub id: DepositId,
-    pub custody: AccountName,
     /// The inclusion that was booked.
     pub epoch: u64,
+    pub asset: AssetId,
+    /// The event that this follows from.
+    pub evidence: EventTail,
     pub ledger_state: LedgerState,
     pub server: Option<Name>,
     pub wallet: Option<Name>,
@@ -258,14 +273,11 @@ pub fn reversal(lost: &ReversalDue, credit: Seq) -> Request {
     };
     let body = json!({
         "deposit": lost.id.as_str(), "epoch": lost.epoch, "amount": lost.amount, "tx_hash": lost.tx_hash,
-        "from": lost.from, "server": lost.server, "wallet": lost.wallet,
+        "from": lost.from, "server": lost.server, "wallet": lost.wallet, "asset": lost.asset,
+        "evidence": evidence(&lost.id, lost.evidence),
     });
     Request {
-        key: IdempotencyKey {
-            namespace: Namespace::Deposits,
-            scope: lost.custody.scope.clone(),
-            text: format!("reverse/{}/{}", lost.id, lost.epoch),
-        },
+        key: key(format!("reverse/{}/{}", lost.id, lost.epoch)),
         principal: Principal::Indexer,
         confirmation: None,
         action: Action::Reverse(credit),
@@ -286,8 +298,8 @@ pub fn credited_buy_in(deposit: &str, server: &Name, wallet: &Name) -> Fact {
     let is = [
         ("ledger_state", text(LedgerState::Credited.as_str())),
         ("is_valid_for_server_config", int(1)),
-        ("server", text(server.as_str())),
-        ("wallet", text(wallet.as_str())),
+        ("credited_server", text(server.as_str())),
+        ("credited_wallet", text(wallet.as_str())),
     ];
     Fact {
         row: RowKey { table: "deposits".into(), columns: vec![("id".into(), text(deposit))] },
@@ -299,6 +311,11 @@ pub fn credited_buy_in(deposit: &str, server: &Name, wallet: &Name) -> Fact {
 
 fn row(id: &DepositId) -> RowKey {
     RowKey { table: "deposits".into(), columns: vec![("id".into(), text(id.as_str()))] }
+}
+
+/// An event of the scanner's log, as events of the books name it.
+fn evidence(id: &DepositId, tail: EventTail) -> serde_json::Value {
+    json!({ "chain": id.chain(), "number": tail.number, "hash": tail.hash.to_string() })
 }
 
 fn event(kind: &str, id: &DepositId, body: &serde_json::Value) -> Event {

@@ -13,19 +13,24 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_ledger::{AccountId, AccountName, Amount, BlockRef, Name, Principal, Rejection, Request, Row};
+use bankroll_chains_evm::Address;
+use bankroll_ledger::{AccountId, AccountName, Amount, AssetId, BlockRef, Name, Principal, Rejection, Request, Row};
 use bankroll_store::{
     Ledger, Reader, Rows, Statement, SubmitError,
-    columns::{BadRow, amount_of, any, int, maybe, number_of, parsed, text, text_of},
+    columns::{BadRow, any, int, maybe, number_of, parsed, text, text_of},
 };
 
 use crate::{
-    DepositId, LedgerState, Purpose,
+    Attribution, DepositHistory, DepositId, EvidenceFault, LedgerState, Purpose, ReviewState, WatchList,
     credit::{
         Allocation, CreditDue, PlayerStanding, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal,
     },
     error::CreditError,
+    event_log::{self, expected_row},
 };
+
+/// The watch list of each chain, as the registry has it: the books decide themselves whose a deposit is.
+pub type WatchLists = BTreeMap<Name, WatchList>;
 
 /// A deposit that was booked, or whose booking was reversed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +38,7 @@ pub struct BookedDeposit {
     pub id: DepositId,
     /// Which inclusion, from 1.
     pub epoch: u64,
+    pub asset: AssetId,
     pub amount: Amount,
     /// The sender's address.
     pub from: String,
@@ -52,13 +58,15 @@ pub struct BookingOutcome {
     /// Deposits that the books refuse, and why. A refusal that cannot change is recorded in the row and needs an
     /// operator; the others are retried.
     pub refused: Vec<(DepositId, Rejection)>,
+    /// Deposits whose rows the scanner's log does not prove. Nothing is booked and nothing taken back for them.
+    pub unproven: Vec<(DepositId, EvidenceFault)>,
 }
 
 impl BookingOutcome {
     /// Whether there was nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !self.has_booked() && self.refused.is_empty()
+        !self.has_booked() && self.refused.is_empty() && self.unproven.is_empty()
     }
 
     /// Whether money was moved.
@@ -74,14 +82,15 @@ impl BookingOutcome {
 pub struct PreparedRequests {
     /// The requests, each about one inclusion.
     pub requests: Vec<Request>,
-    inclusions: Vec<Inclusion>,
+    inclusions: Vec<BookedInclusion>,
     refused: Refusals,
+    unproven: Vec<(DepositId, EvidenceFault)>,
     is_credit: bool,
 }
 
 /// What a request does if it is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Inclusion {
+struct BookedInclusion {
     deposit: BookedDeposit,
     state: LedgerState,
 }
@@ -97,21 +106,24 @@ pub fn no_exclusions(_: &Reader, _: &Name) -> Result<PlayerStanding, CreditError
     Ok(PlayerStanding::default())
 }
 
+/// What the registry says, as crediting needs it.
+#[derive(Clone, Copy)]
+pub struct CreditRules<'a> {
+    pub servers: &'a Servers,
+    pub watch: &'a WatchLists,
+    pub standing: StandingOf<'a>,
+}
+
 /// One step, over so many reversals and so many credits at the most.
 ///
 /// # Errors
 /// See [`CreditError`]. Whatever it was, another step goes on where this one ended.
-pub fn step(
-    servers: &Servers,
-    standing: StandingOf<'_>,
-    ledger: &Ledger,
-    rows: &Rows,
-    most: usize,
-) -> Result<BookingOutcome, CreditError> {
+pub fn step(rules: &CreditRules<'_>, ledger: &Ledger, rows: &Rows, most: usize) -> Result<BookingOutcome, CreditError> {
     let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
-    let credited = submit(prepare_credits(servers, standing, ledger, rows, most)?, ledger, rows)?;
+    let credited = submit(prepare_credits(rules, ledger, rows, most)?, ledger, rows)?;
     let refused = reversed.refused.into_iter().chain(credited.refused).collect();
-    Ok(BookingOutcome { reversed: reversed.reversed, refused, ..credited })
+    let unproven = reversed.unproven.into_iter().chain(credited.unproven).collect();
+    Ok(BookingOutcome { reversed: reversed.reversed, refused, unproven, ..credited })
 }
 
 /// The requests that reverse what is booked and no longer canonical.
@@ -119,20 +131,34 @@ pub fn step(
 /// # Errors
 /// See [`CreditError`]; nothing has happened.
 pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
+    // The log decides; a row that somebody called orphaned has no such event and is not even looked at.
     let sql = format!(
-        "SELECT id, custody, ledger_epoch, ledger_state, server, wallet, from_address, amount, tx_hash FROM deposits
+        "SELECT * FROM deposits
          WHERE ledger_state IN ('credited', 'suspense')
            AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
+           AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = ledger_epoch
+             AND change = 'orphaned')
          ORDER BY block_number LIMIT {most}"
     );
     let mut prepared = PreparedRequests::default();
-    for row in rows.read(&sql, Vec::new())? {
-        let credit = reversal_due_of(&row)?;
-        let entry = rows.reader().find_key(&credit_key(&credit.custody, &credit.id, credit.epoch))?;
-        let entry =
-            entry.ok_or_else(|| CreditError::NoSuchCredit { deposit: credit.id.to_string(), epoch: credit.epoch })?;
-        prepared.requests.push(reversal(&credit, entry.seq));
-        prepared.inclusions.push(Inclusion { deposit: reversed(credit), state: LedgerState::Reversed });
+    for (id, row, history) in proven_rows(rows, &sql)? {
+        let due = history.and_then(|history| Ok(reversal_due_of(&row, id.clone(), &history)?));
+        let lost = match due {
+            Ok(Some(lost)) => lost,
+            // Canonical again under the epoch that was booked: there is nothing to take back.
+            Ok(None) => continue,
+            Err(fault) => {
+                prepared.unproven.push((id, fault));
+                continue;
+            }
+        };
+        match rows.reader().find_key(&credit_key(&lost.id, lost.epoch))? {
+            Some(entry) => {
+                prepared.requests.push(reversal(&lost, entry.seq));
+                prepared.inclusions.push(BookedInclusion { deposit: reversed(lost), state: LedgerState::Reversed });
+            }
+            None => prepared.unproven.push((lost.id, EvidenceFault::NoCredit { epoch: lost.epoch })),
+        }
     }
     Ok(prepared)
 }
@@ -142,36 +168,44 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
 /// # Errors
 /// See [`CreditError`]; nothing is booked.
 pub fn prepare_credits(
-    servers: &Servers,
-    standing: StandingOf<'_>,
+    rules: &CreditRules<'_>,
     ledger: &Ledger,
     rows: &Rows,
     most: usize,
 ) -> Result<PreparedRequests, CreditError> {
     let sql = format!(
-        "SELECT id, epoch, purpose, server, wallet, custody, from_address, amount, tx_hash, block_number, block_hash,
-           ledger_state
-         FROM deposits
+        "SELECT * FROM deposits
          WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed')
-           AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch AND review_state = 'none' AND purpose <> 'internal'
+           AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch
+           AND review_state IN ('none', 'cleared', 'released') AND purpose <> 'internal'
+           AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = deposits.epoch
+             AND change = 'final')
          ORDER BY block_number LIMIT {most}"
     );
-    let mut due: Vec<CreditDue> = rows.read(&sql, Vec::new())?.iter().map(credit_due_of).collect::<Result<_, _>>()?;
-    for due in &mut due {
-        if let Some(player) = &due.wallet {
-            due.player = standing(rows.reader(), player)?;
+    let mut prepared = PreparedRequests { is_credit: true, ..PreparedRequests::default() };
+    let mut due = Vec::new();
+    for (id, row, history) in proven_rows(rows, &sql)? {
+        match history.and_then(|history| credit_due_of(&row, &history, rules.watch)) {
+            Ok(Some(credit)) => due.push(credit),
+            Ok(None) => {}
+            Err(fault) => prepared.unproven.push((id, fault)),
         }
     }
-    let allocated: Vec<_> = due.iter().map(|due| (due, allocate(due, servers))).collect();
+    for due in &mut due {
+        if let Some(player) = &due.attribution.wallet {
+            due.player = (rules.standing)(rows.reader(), player)?;
+        }
+    }
+    let allocated: Vec<_> = due.iter().map(|due| (due, allocate(due, rules.servers))).collect();
     let names = allocated.iter().flat_map(|(due, allocation)| accounts(due, allocation));
     let numbers = open(ledger, names.collect())?;
-    let mut prepared = PreparedRequests { is_credit: true, ..PreparedRequests::default() };
     for (due, allocation) in &allocated {
         // `None`: one of the accounts could not be opened.
         match credit(due, allocation, &numbers) {
             Some(request) => {
                 prepared.requests.push(request);
-                prepared.inclusions.push(Inclusion { deposit: booked(due, allocation), state: allocation.state });
+                let (deposit, state) = (booked(due, allocation), allocation.state);
+                prepared.inclusions.push(BookedInclusion { deposit, state });
             }
             None => prepared.refused.push((due.id.clone(), due.epoch, Rejection::AccountNotFound)),
         }
@@ -179,53 +213,87 @@ pub fn prepare_credits(
     Ok(prepared)
 }
 
+/// Rows of deposits with what the scanner's log proves about each.
+fn proven_rows(
+    rows: &Rows,
+    sql: &str,
+) -> Result<Vec<(DepositId, Row, Result<DepositHistory, EvidenceFault>)>, CreditError> {
+    let found = rows.read(sql, Vec::new())?;
+    let ids = found.iter().map(|row| text_of(row, "id").map(DepositId::from_row)).collect::<Result<Vec<_>, _>>()?;
+    let mut histories = event_log::proven(rows.reader(), &ids)?;
+    let with_history = |(id, row): (DepositId, Row)| {
+        let history = histories.remove(&id).unwrap_or(Err(EvidenceFault::NoEvent)).and_then(|history| {
+            let differs = expected_row(&history).into_iter().find(|(name, value)| row.get(*name) != Some(value));
+            differs.map_or(Ok(history), |(column, _)| Err(EvidenceFault::RowDiffers { column }))
+        });
+        (id, row, history)
+    };
+    Ok(ids.into_iter().zip(found).map(with_history).collect())
+}
+
 /// Submits what was prepared, however long ago, and waits for the answers.
 ///
 /// # Errors
 /// See [`CreditError`]. The requests may have happened; preparing again finds out.
 pub fn submit(prepared: PreparedRequests, ledger: &Ledger, rows: &Rows) -> Result<BookingOutcome, CreditError> {
-    let PreparedRequests { requests, inclusions, refused: without_account, is_credit } = prepared;
+    let PreparedRequests { requests, inclusions, refused: without_account, unproven, is_credit } = prepared;
     let (done, refused) = submit_all(ledger, requests, inclusions)?;
     // A refusal that is remembered under the key of this inclusion never changes, and must not block other deposits.
     let for_good = refused.iter().filter(|(.., rejection)| is_credit && rejection.is_remembered());
-    let marks: Vec<_> = for_good.map(|(id, epoch, rejection)| mark(id, *epoch, *rejection)).collect();
+    let mut marks: Vec<_> = for_good.map(|(id, epoch, rejection)| mark(id, *epoch, rejection.code())).collect();
+    // Not tried again, so that they cannot crowd out others; a row that is restored from the log loses the mark.
+    if is_credit {
+        marks.extend(unproven.iter().map(|(id, _)| mark_unproven(id)));
+    }
     if !marks.is_empty() {
         rows.write(marks)?;
     }
     let refused = without_account.into_iter().chain(refused).map(|(id, _, rejection)| (id, rejection)).collect();
-    let mut outcome = BookingOutcome { refused, ..BookingOutcome::default() };
-    for Inclusion { deposit, state } in done {
+    let mut outcome = BookingOutcome { refused, unproven, ..BookingOutcome::default() };
+    for BookedInclusion { deposit, state } in done {
         match state {
             LedgerState::Credited => outcome.credited.push(deposit),
             LedgerState::Suspense => outcome.suspended.push(deposit),
-            LedgerState::Reversed | LedgerState::None => outcome.reversed.push(deposit),
+            _ => outcome.reversed.push(deposit),
         }
     }
     Ok(outcome)
 }
 
 fn booked(due: &CreditDue, allocation: &Allocation) -> BookedDeposit {
+    let Attribution { purpose, server, wallet, custody } = due.attribution.clone();
     BookedDeposit {
         id: due.id.clone(),
         epoch: due.epoch,
+        asset: custody.asset,
         amount: due.amount,
         from: due.from.clone(),
-        purpose: Some(due.purpose),
-        server: due.server.clone(),
-        wallet: due.wallet.clone(),
+        purpose: Some(purpose),
+        server: Some(server),
+        wallet,
         reason: allocation.reason,
     }
 }
 
 fn reversed(lost: ReversalDue) -> BookedDeposit {
-    let ReversalDue { id, epoch, amount, from, .. } = lost;
-    BookedDeposit { id, epoch, amount, from, purpose: None, server: None, wallet: None, reason: None }
+    let ReversalDue { id, epoch, asset, amount, from, .. } = lost;
+    BookedDeposit { id, epoch, asset, amount, from, purpose: None, server: None, wallet: None, reason: None }
 }
 
-fn mark(id: &DepositId, epoch: u64, rejection: Rejection) -> Statement {
+fn mark(id: &DepositId, epoch: u64, code: &str) -> Statement {
     any(
         "UPDATE deposits SET ledger_error = $1, ledger_error_epoch = $2 WHERE id = $3",
-        vec![text(rejection.code()), int(epoch), text(id.as_str())],
+        vec![text(code), int(epoch), text(id.as_str())],
+    )
+}
+
+/// The word for a deposit that the scanner's log does not prove.
+pub const UNPROVEN: &str = "unproven";
+
+fn mark_unproven(id: &DepositId) -> Statement {
+    any(
+        "UPDATE deposits SET ledger_error = $1, ledger_error_epoch = epoch WHERE id = $2",
+        vec![text(UNPROVEN), text(id.as_str())],
     )
 }
 
@@ -234,8 +302,8 @@ type Refusals = Vec<(DepositId, u64, Rejection)>;
 fn submit_all(
     ledger: &Ledger,
     requests: Vec<Request>,
-    inclusions: Vec<Inclusion>,
-) -> Result<(Vec<Inclusion>, Refusals), CreditError> {
+    inclusions: Vec<BookedInclusion>,
+) -> Result<(Vec<BookedInclusion>, Refusals), CreditError> {
     let (mut done, mut refused) = (Vec::new(), Vec::new());
     if requests.is_empty() {
         return Ok((done, refused));
@@ -266,38 +334,66 @@ fn open(ledger: &Ledger, mut names: Vec<AccountName>) -> Result<BTreeMap<Account
     Ok(numbers)
 }
 
-fn credit_due_of(row: &Row) -> Result<CreditDue, BadRow> {
-    let hash = text_of(row, "block_hash")?.to_owned();
-    Ok(CreditDue {
-        id: DepositId::from_row(text_of(row, "id")?),
-        epoch: number_of(row, "epoch")?,
-        purpose: Purpose::from_row(text_of(row, "purpose")?).ok_or(BadRow { column: "purpose" })?,
-        server: maybe(row, "server", parsed)?,
-        wallet: maybe(row, "wallet", parsed)?,
-        custody: parsed(row, "custody")?,
-        from: text_of(row, "from_address")?.to_owned(),
-        amount: amount_of(row, "amount")?,
-        tx_hash: text_of(row, "tx_hash")?.to_owned(),
-        block: BlockRef { number: number_of(row, "block_number")?, hash },
+/// `None` if it is not to be credited now.
+fn credit_due_of(row: &Row, history: &DepositHistory, watch: &WatchLists) -> Result<Option<CreditDue>, EvidenceFault> {
+    let inclusion = &history.inclusion;
+    let review = review_state_of(row)?;
+    let is_held = inclusion.doubt.is_some_and(crate::Doubt::is_held) && review != ReviewState::Released;
+    let Ok(amount) = inclusion.value.amount() else { return Ok(None) };
+    if is_held || history.state != crate::ChainState::Final {
+        return Ok(None);
+    }
+    let address = |text: &str| text.parse::<Address>().map_err(|_| EvidenceFault::NotOurs);
+    let chain = inclusion.deposit.chain();
+    let (from, to) = (address(&inclusion.from)?, address(&inclusion.to)?);
+    let watch = chain.parse().ok().and_then(|chain: Name| watch.get(&chain)).ok_or(EvidenceFault::NotOurs)?;
+    let attribution = watch.attribute(inclusion.block.number, from, to, inclusion.asset);
+    let attribution = attribution.ok_or(EvidenceFault::NotOurs)?;
+    if attribution.purpose == Purpose::Internal {
+        return Ok(None);
+    }
+    let hash = format!("{:#x}", inclusion.block.hash);
+    Ok(Some(CreditDue {
+        id: inclusion.deposit.clone(),
+        epoch: inclusion.epoch,
+        attribution,
+        from: inclusion.from.clone(),
+        amount,
+        tx_hash: format!("{:#x}", inclusion.transaction),
+        block: BlockRef { number: inclusion.block.number, hash },
+        doubt: inclusion.doubt,
+        evidence: history.newest,
         ledger_state: ledger_state_of(row)?,
+        review_state: review,
         player: PlayerStanding::default(),
-    })
+    }))
 }
 
-fn reversal_due_of(row: &Row) -> Result<ReversalDue, BadRow> {
-    Ok(ReversalDue {
-        id: DepositId::from_row(text_of(row, "id")?),
-        custody: parsed(row, "custody")?,
-        epoch: number_of(row, "ledger_epoch")?,
+/// `None` if the inclusion that was booked is still canonical.
+fn reversal_due_of(row: &Row, id: DepositId, history: &DepositHistory) -> Result<Option<ReversalDue>, EvidenceFault> {
+    let epoch = number_of(row, "ledger_epoch")?;
+    if history.state.is_canonical() && history.inclusion.epoch == epoch {
+        return Ok(None);
+    }
+    let inclusion = history.inclusion_of(epoch).ok_or(EvidenceFault::NoCredit { epoch })?;
+    Ok(Some(ReversalDue {
+        id,
+        epoch,
+        asset: inclusion.asset,
+        amount: inclusion.value.amount().unwrap_or_default(),
+        from: inclusion.from.clone(),
+        tx_hash: format!("{:#x}", inclusion.transaction),
+        evidence: history.newest,
         ledger_state: ledger_state_of(row)?,
-        server: maybe(row, "server", parsed)?,
-        wallet: maybe(row, "wallet", parsed)?,
-        from: text_of(row, "from_address")?.to_owned(),
-        amount: amount_of(row, "amount")?,
-        tx_hash: text_of(row, "tx_hash")?.to_owned(),
-    })
+        server: maybe(row, "credited_server", parsed)?,
+        wallet: maybe(row, "credited_wallet", parsed)?,
+    }))
 }
 
 fn ledger_state_of(row: &Row) -> Result<LedgerState, BadRow> {
     LedgerState::from_row(text_of(row, "ledger_state")?).ok_or(BadRow { column: "ledger_state" })
+}
+
+fn review_state_of(row: &Row) -> Result<ReviewState, BadRow> {
+    ReviewState::from_row(text_of(row, "review_state")?).ok_or(BadRow { column: "review_state" })
 }

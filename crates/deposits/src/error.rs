@@ -1,6 +1,6 @@
 //! Why a step did nothing, by what to do about it.
 
-use bankroll_chains_evm::RpcError;
+use bankroll_chains_evm::{B256, RpcError};
 use bankroll_store::{RowsError, StoreError, SubmitError, columns::BadRow};
 
 use crate::follower::BrokenParent;
@@ -17,6 +17,12 @@ pub enum ScanError {
     /// The RPC node does not have a block below its own head.
     #[error("the RPC node has no block {number} below its head {head}")]
     Missing { number: u64, head: u64 },
+    /// The RPC node calls a block final that is not the one it has at that height.
+    #[error("the RPC node calls block {number} ({theirs}) final, and the chain it shows has {ours} there")]
+    MarkElsewhere { number: u64, ours: B256, theirs: B256 },
+    /// Providers have different blocks at one height. Nothing is credited of this chain until they agree.
+    #[error("the providers disagree about block {number}: {} have another one; needs an operator", others.join(", "))]
+    ProvidersDisagree { number: u64, others: Vec<String> },
     /// Two answers of the RPC node do not belong to one chain.
     #[error("the RPC node's blocks are not one chain")]
     BrokenParent(#[from] BrokenParent),

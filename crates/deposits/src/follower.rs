@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{B256, BlockHeader, Quantity, confirmations};
+use bankroll_chains_evm::{B256, BlockHeader, confirmations};
 
-use crate::{ChainState, DepositId, Sighting};
+use crate::{ChainState, DepositId, Inclusion, Sighting};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPoint {
@@ -25,33 +25,30 @@ impl From<&BlockHeader> for BlockPoint {
 }
 
 /// A deposit as far as the chain can still change it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackedDeposit {
-    /// Which inclusion this is, from 1.
-    pub epoch: u64,
+    pub inclusion: Box<Inclusion>,
     pub state: ChainState,
-    /// The block of this inclusion.
-    pub block: u64,
-    /// Confirmations until it is final.
-    pub required: u64,
-    /// In base units.
-    pub value: Quantity,
+}
+
+/// Up to where others vouch for the chain, beyond the number of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FinalityBounds {
+    /// The newest block that the chain itself calls final; `None` if only depth counts on this chain.
+    pub finalized: Option<u64>,
+    /// The newest block of which enough providers say that it is on the chain. Only deposits that need it are compared.
+    pub agreed: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainChange {
     /// A deposit was included: for the first time, or again.
-    Included {
-        sighting: Box<Sighting>,
-        /// Which inclusion this is, from 1.
-        epoch: u64,
-    },
+    Included(Box<Inclusion>),
     /// A deposit is deep enough.
-    Final { id: DepositId, epoch: u64 },
+    Final(Box<Inclusion>),
     /// The block of a deposit is no longer canonical.
     Orphaned {
-        id: DepositId,
-        epoch: u64,
+        inclusion: Box<Inclusion>,
         /// Orphaned, or orphaned after it was final.
         state: ChainState,
     },
@@ -61,12 +58,20 @@ pub enum ChainChange {
     HeaderNew(BlockHeader),
 }
 
+/// A change, and our position when it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedChange {
+    pub change: ChainChange,
+    pub head: BlockPoint,
+}
+
 /// Our position on the chain during one step, and what the step changes.
 #[derive(Clone, Debug)]
 pub struct ChainFollower {
     head: BlockPoint,
     deposits: BTreeMap<DepositId, TrackedDeposit>,
-    changes: Vec<ChainChange>,
+    marks: FinalityBounds,
+    changes: Vec<PlacedChange>,
 }
 
 /// A block that does not continue the chain: nothing that this RPC node sent is believed in this step.
@@ -82,8 +87,8 @@ impl ChainFollower {
     /// Starts at our position, with the deposits that are not final yet, those above the block that will be unwound
     /// to, and those that the next blocks include again.
     #[must_use]
-    pub const fn new(head: BlockPoint, deposits: BTreeMap<DepositId, TrackedDeposit>) -> Self {
-        Self { head, deposits, changes: Vec::new() }
+    pub const fn new(head: BlockPoint, deposits: BTreeMap<DepositId, TrackedDeposit>, marks: FinalityBounds) -> Self {
+        Self { head, deposits, marks, changes: Vec::new() }
     }
 
     /// Goes over the next block, with its deposits.
@@ -95,7 +100,7 @@ impl ChainFollower {
             return Err(BrokenParent { number: header.number, expected: self.head.hash, parent: header.parent });
         }
         self.head = BlockPoint::from(&header);
-        self.changes.push(ChainChange::HeaderNew(header));
+        self.push(ChainChange::HeaderNew(header));
         for sighting in sightings {
             self.include(sighting);
         }
@@ -109,14 +114,16 @@ impl ChainFollower {
             return;
         }
         self.head = to;
-        self.changes.push(ChainChange::HeadersGone { above: to.number });
-        for (id, known) in self.deposits.iter_mut().filter(|(_, known)| known.block > to.number) {
+        self.push(ChainChange::HeadersGone { above: to.number });
+        let above = self.deposits.values_mut().filter(|known| known.inclusion.block.number > to.number);
+        for known in above {
             known.state = match known.state {
                 ChainState::Included => ChainState::Orphaned,
                 ChainState::Final => ChainState::OrphanedAfterFinal,
                 ChainState::Orphaned | ChainState::OrphanedAfterFinal => continue,
             };
-            self.changes.push(ChainChange::Orphaned { id: id.clone(), epoch: known.epoch, state: known.state });
+            let change = ChainChange::Orphaned { inclusion: known.inclusion.clone(), state: known.state };
+            self.changes.push(PlacedChange { change, head: to });
         }
     }
 
@@ -127,32 +134,33 @@ impl ChainFollower {
 
     /// In order.
     #[must_use]
-    pub fn changes(&self) -> &[ChainChange] {
+    pub fn changes(&self) -> &[PlacedChange] {
         &self.changes
     }
 
-    /// A deposit that was given at the start, or was included since.
-    #[must_use]
-    pub fn tracked(&self, id: &DepositId) -> Option<&TrackedDeposit> {
-        self.deposits.get(id)
+    fn push(&mut self, change: ChainChange) {
+        self.changes.push(PlacedChange { change, head: self.head });
     }
 
     fn include(&mut self, sighting: Sighting) {
-        let epoch = self.deposits.get(&sighting.id).map_or(0, |known| known.epoch).saturating_add(1);
-        let (block, required) = (sighting.header.number, sighting.required);
-        let value = sighting.transfer.value;
-        let known = TrackedDeposit { epoch, state: ChainState::Included, block, required, value };
-        self.deposits.insert(sighting.id.clone(), known);
-        self.changes.push(ChainChange::Included { sighting: Box::new(sighting), epoch });
+        let known = self.deposits.get(&sighting.id);
+        let epoch = known.map_or(0, |known| known.inclusion.epoch).saturating_add(1);
+        let inclusion = Box::new(Inclusion::new(sighting, epoch));
+        let known = TrackedDeposit { inclusion: inclusion.clone(), state: ChainState::Included };
+        self.deposits.insert(inclusion.deposit.clone(), known);
+        self.push(ChainChange::Included(inclusion));
     }
 
     fn finalise(&mut self) {
-        let head = self.head.number;
-        for (id, known) in &mut self.deposits {
-            let have = confirmations(head, known.block);
-            if known.state == ChainState::Included && have >= known.required {
+        let head = self.head;
+        for known in self.deposits.values_mut() {
+            let (block, required) = (known.inclusion.block.number, known.inclusion.required);
+            let is_deep = confirmations(head.number, block) >= required;
+            let is_marked = self.marks.finalized.is_none_or(|finalized| block <= finalized);
+            let is_agreed = !known.inclusion.needs_agreement || self.marks.agreed.is_some_and(|agreed| block <= agreed);
+            if known.state == ChainState::Included && is_deep && is_marked && is_agreed {
                 known.state = ChainState::Final;
-                self.changes.push(ChainChange::Final { id: id.clone(), epoch: known.epoch });
+                self.changes.push(PlacedChange { change: ChainChange::Final(known.inclusion.clone()), head });
             }
         }
     }

@@ -8,13 +8,7 @@ use bankroll_store::{
 
 /// The rights of the roles on the tables of [`crate::DEPOSITS`].
 pub const DEPOSITS_GRANTS: &[TableGrants] = &[
-    TableGrants {
-        table: "chain_cursor",
-        grants: &[
-            books(&[Read]),
-            indexer(&[Read, Insert, Update(&["block_number", "block_hash", "updated_at", "stopped"])]),
-        ],
-    },
+    TableGrants { table: "chain_cursor", grants: &[books(&[Read]), indexer(&[Read, Insert, Update(CURSOR)])] },
     TableGrants { table: "block_headers", grants: &[books(&[Read]), indexer(&[Read, Insert, Delete])] },
     // The indexer never writes the ledger's columns: if it could say that a deposit is booked, it could hide one, or
     // have the books reverse one.
@@ -22,12 +16,11 @@ pub const DEPOSITS_GRANTS: &[TableGrants] = &[
         table: "deposits",
         grants: &[books(&[Read, Update(BOOKED)]), indexer(&[Read, InsertOnly(SEEN), Update(MOVED)])],
     },
-    TableGrants {
-        table: "deposit_observations",
-        grants: &[books(&[Read]), indexer(&[Read, Insert, Update(&["final_at", "orphaned_at"])])],
-    },
     TableGrants { table: "chain_events", grants: &[books(&[Read]), indexer(&[Read, Insert])] },
 ];
+
+/// Where the scanner is.
+const CURSOR: &[&str] = &["block_number", "block_hash", "updated_at", "events", "events_hash", "stopped"];
 
 /// What the books decide.
 const BOOKED: &[&str] = &[
@@ -36,6 +29,9 @@ const BOOKED: &[&str] = &[
     "is_valid_for_server_config",
     "invalid_reason",
     "config_version",
+    "credited_server",
+    "credited_wallet",
+    "review_state",
     "ledger_error",
     "ledger_error_epoch",
 ];
@@ -55,9 +51,11 @@ const SEEN: &[&str] = &[
     "purpose",
     "server",
     "wallet",
+    "doubt",
     "custody",
     "epoch",
     "required_confirmations",
+    "needs_agreement",
     "chain_state",
     "review_state",
     "first_seen_at",
@@ -70,9 +68,20 @@ const SEEN: &[&str] = &[
 
 /// What later blocks change.
 const MOVED: &[&str] = &[
+    "asset",
+    "amount",
+    "amount_raw",
+    "from_address",
+    "to_address",
+    "purpose",
+    "server",
+    "wallet",
+    "custody",
+    "doubt",
     "epoch",
     "chain_state",
     "required_confirmations",
+    "needs_agreement",
     "updated_at",
     "reorged_at",
     "block_number",

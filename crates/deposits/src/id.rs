@@ -7,19 +7,31 @@ use std::fmt;
 use bankroll_chains_evm::B256;
 use bankroll_ledger::Name;
 
-/// How coins arrive.
+/// How money arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DepositKind {
-    /// The chain's own coin, as the value of the transaction itself.
+    /// The chain's own coin, as the value of the transaction itself; at position 0.
     Native,
+    /// The chain's own coin, moved by a contract; at its place among the transfers of the transaction.
+    Internal,
+    /// A token; at the place of its log among the logs of the transaction.
+    Token,
+    /// A balance that moved without transfers that explain it. Its transaction is the block's hash: no transaction can
+    /// be named.
+    Balance,
 }
 
 impl DepositKind {
+    const ALL: [Self; 4] = [Self::Native, Self::Internal, Self::Token, Self::Balance];
+
     /// The word in rows.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Native => "native",
+            Self::Internal => "internal",
+            Self::Token => "token",
+            Self::Balance => "balance",
         }
     }
 
@@ -28,7 +40,14 @@ impl DepositKind {
     pub const fn event_type(self) -> &'static str {
         match self {
             Self::Native => "native-transfer",
+            Self::Internal => "internal-transfer",
+            Self::Token => "erc20-transfer",
+            Self::Balance => "balance-change",
         }
+    }
+
+    pub(crate) fn from_row(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
     }
 }
 
@@ -37,7 +56,6 @@ impl DepositKind {
 pub struct DepositId(String);
 
 impl DepositId {
-    /// A transaction has one native value, at position 0.
     #[must_use]
     pub fn new(chain: &Name, transaction: B256, kind: DepositKind, position: u32) -> Self {
         Self(format!("{chain}:{transaction:#x}:{}:{position}", kind.as_str()))
@@ -52,6 +70,12 @@ impl DepositId {
     #[must_use]
     pub fn transaction(&self) -> &str {
         self.0.rsplit(':').nth(2).unwrap_or(&self.0)
+    }
+
+    /// The chain's name.
+    #[must_use]
+    pub fn chain(&self) -> &str {
+        self.0.rsplitn(4, ':').nth(3).unwrap_or(&self.0)
     }
 
     pub(crate) fn from_row(text: &str) -> Self {

@@ -9,12 +9,12 @@
 //! block, so the payment is never taken for a stranger's. The other way round, a wallet proven between the two reads
 //! would be missed.
 
-use bankroll_chains_evm::{BlockTag, RpcNode};
+use bankroll_chains_evm::BlockTag;
 use bankroll_ledger::Time;
 use bankroll_store::{Reader, Rows, StoreError};
 
 use crate::{
-    ScanConfig, ScanOutcome, WatchList,
+    ChainSource, ScanConfig, ScanOutcome, WatchList,
     error::ScanError,
     follower::BlockPoint,
     rows::note_stop,
@@ -49,13 +49,13 @@ impl Indexer {
     pub fn step(
         &mut self,
         now: Time,
-        node: &RpcNode,
+        source: ChainSource<'_>,
         rows: &Rows,
         update: impl FnOnce(&Reader, &mut WatchList) -> Result<(), StoreError>,
     ) -> Result<ScanOutcome, ScanError> {
-        let stepped = self.follow(now, node, rows, update);
+        let stepped = self.follow(now, source, rows, update);
         let why = match &stepped {
-            Err(error @ ScanError::TooDeep { .. }) => Some(error.to_string()),
+            Err(error @ (ScanError::TooDeep { .. } | ScanError::ProvidersDisagree { .. })) => Some(error.to_string()),
             // Not known: the note stays.
             Err(_) => self.stopped.clone(),
             Ok(_) => None,
@@ -71,17 +71,17 @@ impl Indexer {
     fn follow(
         &mut self,
         now: Time,
-        node: &RpcNode,
+        source: ChainSource<'_>,
         rows: &Rows,
         update: impl FnOnce(&Reader, &mut WatchList) -> Result<(), StoreError>,
     ) -> Result<ScanOutcome, ScanError> {
-        let head = node.header(BlockTag::Latest)?.map(|head| BlockPoint::from(&head));
+        let head = source.node.header(BlockTag::Latest)?.map(|head| BlockPoint::from(&head));
         if head.is_some() && head == self.up_to_date_at {
             return Ok(ScanOutcome::UpToDate);
         }
-        let ahead = read_ahead(&self.config, node, rows)?;
+        let ahead = read_ahead(&self.config, source, now, rows)?;
         update(rows.reader(), &mut self.config.watch)?;
-        let scanned = apply_blocks(&self.config, ahead, now, rows)?;
+        let scanned = apply_blocks(&self.config, ahead, now, source, rows)?;
         self.up_to_date_at = match &scanned {
             ScanOutcome::UpToDate => head,
             ScanOutcome::Moved { to, .. } => Some(*to),

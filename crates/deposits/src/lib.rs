@@ -13,24 +13,34 @@
 //! - what was spent of a credit that the chain dropped is its owner's debt; no other account pays for it;
 //! - an amount that the ledger cannot count is recorded whole and held for an operator, never cut.
 //!
-//! It deliberately does not know: tokens and transfers inside transactions (kinds to come), several RPC nodes for
-//! one chain, screening, policies by amount, notifications beyond the outbox.
+//! - the books credit what the scanner's log says ([`chain_event`]), never what a column of a deposit says: a row that
+//!   was edited or made up credits nothing, takes nothing back, and stops no other deposit;
+//! - what no header vouches for (tokens' logs, what contracts moved) is compared with balances ([`balance_check`]).
+//!
+//! It deliberately does not know: several RPC nodes for one chain, screening, policies by amount, notifications beyond
+//! the outbox.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
-//! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`] |
+//! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
+//! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
 
 #![deny(clippy::arithmetic_side_effects, clippy::float_arithmetic)]
 
+pub mod agreement;
 pub mod attention;
+pub mod audit;
+pub mod balance_check;
 pub mod buy_in;
+pub mod chain_event;
 pub mod credit;
 pub mod crediting;
 mod error;
+pub mod event_log;
 pub mod follower;
 mod grants;
 mod id;
@@ -42,16 +52,20 @@ mod state;
 pub mod view;
 mod watch;
 
+pub use agreement::AgreementRule;
+pub use balance_check::{AbsentTransfer, BalanceQuestion};
 pub use buy_in::BuyIn;
+pub use chain_event::{ChainEvent, EventHash, EventTail, Inclusion, InclusionChange};
 pub use credit::{PlayerStanding, ServerRules, Servers};
 pub use crediting::{BookedDeposit, BookingOutcome};
 pub use error::{CreditError, ScanError};
+pub use event_log::{DepositHistory, EvidenceFault};
 pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
 pub use rows::DEPOSITS;
-pub use scanner::{BlocksAhead, ChainProgress, DepositChange, ScanConfig, ScanOutcome};
-pub use sighting::{CoinTransfer, DepositRules, Sighting};
+pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
+pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};
 pub use state::{ChainState, DepositStage, DepositStatus, LedgerState, ReviewState};
 pub use watch::{Attribution, Payer, Purpose, WatchList, WatchedAddress};
 

@@ -7,7 +7,8 @@
 //! | fork | down the remembered headers to one that the RPC node has too | nothing has happened |
 //! | blocks | each verified whole by `chains/evm` | nothing has happened |
 //! | sightings | each block continues the one before; the watch list is used only here | nothing has happened |
-//! | write | cursor, headers, deposits, observations, events: all or none | the next step continues from here |
+//! | balances | what no header vouches for is compared with balances before and after its block | nothing has happened |
+//! | write | cursor, headers, deposits, events: all or none | the next step continues from here |
 //!
 //! It guarantees:
 //! - an RPC node that is unreachable, behind, or contradicts itself changes nothing, and the error says why;
@@ -18,22 +19,34 @@
 //! It has no clock, thread or randomness of its own. It does not know the books: whether a deposit is credited is
 //! not its concern.
 
-use bankroll_chains_evm::{Address, Block, BlockHeader, BlockTag, Quantity, RpcError, RpcNode};
-use bankroll_ledger::Time;
+use std::collections::BTreeMap;
+
+use bankroll_chains_evm::{
+    Address, Block, BlockHeader, BlockTag, FinalityMark, InternalTransfer, Providers, Quantity, ReadPlan, RpcError,
+    RpcNode, TracedBlock,
+};
+use bankroll_ledger::{AssetId, Time};
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, DepositRules, Purpose, WatchList,
+    DepositId, DepositRules, Doubt, Purpose, WatchList, agreement,
+    balance_check::{AbsentTransfer, BalanceAnswer, BalanceQuestion, BlockCheck, CheckedSightings},
+    chain_event::Inclusion,
     error::ScanError,
-    follower::{BlockPoint, ChainChange, ChainFollower},
-    rows,
-    sighting::{Sighting, sightings},
+    event_log,
+    follower::{BlockPoint, ChainChange, ChainFollower, FinalityBounds, PlacedChange},
+    rows::{self, Cursor},
+    sighting::{BlockSearch, OddTransferLog},
 };
 
 /// Deposits after which a step applies no further block, so that one write stays small.
 const SIGHTINGS_MAX: usize = 1_000;
 /// Transactions after which a step reads no further block, so that its blocks fit into memory.
 const TRANSACTIONS_MAX: usize = 20_000;
+/// Connections to a node while there is much to read.
+const CONNECTIONS: usize = 4;
+/// Blocks in one request.
+const BATCH: usize = 50;
 
 /// How a chain is scanned.
 #[derive(Clone, Debug)]
@@ -47,6 +60,24 @@ pub struct ScanConfig {
     pub window: u64,
     /// The most blocks that one step goes forward.
     pub blocks_per_step: u64,
+    /// Whether what contracts move is read from traces. Without, such deposits are seen by reconciliation only.
+    pub traces: bool,
+    /// What, beyond depth, makes a block final on this chain.
+    pub finality: FinalityMark,
+}
+
+/// Where blocks are read, and who else is asked whether they are on the chain.
+#[derive(Clone, Copy, Debug)]
+pub struct ChainSource<'a> {
+    pub node: &'a RpcNode,
+    /// All providers of the chain, the node's own among them.
+    pub providers: Option<&'a Providers>,
+}
+
+impl<'a> From<&'a RpcNode> for ChainSource<'a> {
+    fn from(node: &'a RpcNode) -> Self {
+        Self { node, providers: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +89,17 @@ pub enum ScanOutcome {
         /// The block that was unwound to first, if some were replaced.
         unwound_to: Option<u64>,
         deposits: Vec<DepositChange>,
+        notices: Vec<ScanNotice>,
     },
+}
+
+/// What was seen and credits nothing. A person should know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScanNotice {
+    /// A listed token logged a transfer in a form that cannot be read.
+    Odd(OddTransferLog),
+    /// A transfer was logged or traced, and nothing arrived.
+    Absent(AbsentTransfer),
 }
 
 /// What happened to a deposit on the chain.
@@ -67,6 +108,7 @@ pub struct DepositChange {
     pub id: DepositId,
     /// Which inclusion, from 1.
     pub epoch: u64,
+    pub asset: AssetId,
     /// In base units.
     pub value: Quantity,
     pub progress: ChainProgress,
@@ -77,8 +119,9 @@ pub enum ChainProgress {
     Included {
         from: Address,
         purpose: Purpose,
+        doubt: Option<Doubt>,
         block: u64,
-        /// The block that makes it final.
+        /// The block that makes it deep enough.
         final_at: u64,
     },
     Final,
@@ -96,9 +139,10 @@ enum AheadKind {
     Begins(BlockHeader),
     /// The blocks after a fork; the fork is the cursor if nothing was replaced.
     Blocks {
-        cursor: BlockPoint,
+        cursor: Cursor,
         fork: BlockPoint,
-        blocks: Vec<Block>,
+        blocks: Vec<TracedBlock>,
+        marks: FinalityBounds,
     },
 }
 
@@ -107,8 +151,14 @@ enum AheadKind {
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
 /// out.
-pub fn step(config: &ScanConfig, now: Time, node: &RpcNode, store: &Rows) -> Result<ScanOutcome, ScanError> {
-    apply_blocks(config, read_ahead(config, node, store)?, now, store)
+pub fn step<'a>(
+    config: &ScanConfig,
+    now: Time,
+    source: impl Into<ChainSource<'a>>,
+    store: &Rows,
+) -> Result<ScanOutcome, ScanError> {
+    let source = source.into();
+    apply_blocks(config, read_ahead(config, source, now, store)?, now, source, store)
 }
 
 /// The first half of a step: reads the blocks ahead. New addresses and new payers are added to the watch list after
@@ -117,20 +167,33 @@ pub fn step(config: &ScanConfig, now: Time, node: &RpcNode, store: &Rows) -> Res
 ///
 /// # Errors
 /// See [`ScanError`]; nothing has changed.
-pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<BlocksAhead, ScanError> {
+pub fn read_ahead<'a>(
+    config: &ScanConfig,
+    source: impl Into<ChainSource<'a>>,
+    now: Time,
+    store: &Rows,
+) -> Result<BlocksAhead, ScanError> {
+    let source = source.into();
+    let node = source.node;
     let head = newest(node)?;
     let Some(cursor) = rows::cursor(store, config.rules.chain.as_str())? else {
         return Ok(BlocksAhead(AheadKind::Begins(before_first(config, node, head)?)));
     };
-    if head < cursor.number {
-        return Err(ScanError::Lagging { theirs: head, ours: cursor.number });
+    let ours = cursor.point;
+    if head < ours.number {
+        return Err(ScanError::Lagging { theirs: head, ours: ours.number });
     }
-    let fork = fork(config, node, store, cursor, head)?;
-    if head == cursor.number && fork == cursor {
+    let fork = fork(config, node, store, ours, head)?;
+    if head == ours.number && fork == ours {
         return Ok(BlocksAhead(AheadKind::Nothing));
     }
-    let last = head.min(cursor.number.saturating_add(config.blocks_per_step.max(1)));
-    Ok(BlocksAhead(AheadKind::Blocks { cursor, fork, blocks: read(node, fork, cursor, last, head)? }))
+    // Before the blocks: a mark is never newer than they are.
+    let marked = finality_mark(config, source, now)?;
+    let last = head.min(ours.number.saturating_add(config.blocks_per_step.max(1)));
+    let blocks = read(config, node, fork, ours, last, head)?;
+    let finalized = check_mark(config, store, fork, &blocks, marked)?;
+    let marks = FinalityBounds { finalized, agreed: None };
+    Ok(BlocksAhead(AheadKind::Blocks { cursor, fork, blocks, marks }))
 }
 
 /// The second half: finds the deposits in these blocks and writes them.
@@ -138,39 +201,121 @@ pub fn read_ahead(config: &ScanConfig, node: &RpcNode, store: &Rows) -> Result<B
 /// # Errors
 /// See [`ScanError`]. Nothing has changed then, or it is unknown whether the rows were written; the next step finds
 /// out.
-pub fn apply_blocks(
+pub fn apply_blocks<'a>(
     config: &ScanConfig,
     ahead: BlocksAhead,
     now: Time,
+    source: impl Into<ChainSource<'a>>,
     store: &Rows,
 ) -> Result<ScanOutcome, ScanError> {
-    let (cursor, fork, blocks) = match ahead.0 {
+    let source = source.into();
+    let (cursor, fork, blocks, mut marks) = match ahead.0 {
         AheadKind::Nothing => return Ok(ScanOutcome::UpToDate),
         AheadKind::Begins(header) => {
             let to = BlockPoint::from(&header);
-            store.write(rows::step(config, None, to, &[ChainChange::HeaderNew(header)], now))?;
-            return Ok(ScanOutcome::Moved { to, unwound_to: None, deposits: Vec::new() });
+            let begins = PlacedChange { change: ChainChange::HeaderNew(header), head: to };
+            store.write(rows::step(config, None, to, &[begins], now))?;
+            return Ok(ScanOutcome::Moved { to, unwound_to: None, deposits: Vec::new(), notices: Vec::new() });
         }
-        AheadKind::Blocks { cursor, fork, blocks } => (cursor, fork, blocks),
+        AheadKind::Blocks { cursor, fork, blocks, marks } => (cursor, fork, blocks, marks),
     };
-    let (mut seen, mut named) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new());
-    for block in &blocks {
-        let sightings = sightings(&config.rules, &config.watch, block).map_err(RpcError::from)?;
+    let (mut seen, mut named, mut notices) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new(), Vec::new());
+    for TracedBlock { block, internal } in &blocks {
+        let CheckedSightings { sightings, absent } = search(config, source.node, block, internal, &mut notices)?;
+        notices.extend(absent.into_iter().map(ScanNotice::Absent));
         named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
         seen.push((block.header, sightings));
-        if named.len() > SIGHTINGS_MAX && block.header.number >= cursor.number {
+        if named.len() > SIGHTINGS_MAX && block.header.number >= cursor.point.number {
             break;
         }
     }
-    let chain = config.rules.chain.as_str();
-    let mut follower = ChainFollower::new(cursor, rows::deposits(store, chain, fork.number, &named)?);
+    let above = (fork != cursor.point).then_some(fork.number);
+    let known = event_log::tracked(store.reader(), &config.rules.chain, above, &named)?;
+    marks.agreed = agreement::agreed(&config.rules, source, now, &known, &seen)?;
+    let mut follower = ChainFollower::new(cursor.point, known, marks);
     follower.unwind(fork);
     for (header, sightings) in seen {
         follower.advance(header, sightings)?;
     }
     store.write(rows::step(config, Some(cursor), follower.head(), follower.changes(), now))?;
-    let unwound_to = (fork != cursor).then_some(fork.number);
-    Ok(ScanOutcome::Moved { to: follower.head(), unwound_to, deposits: deposit_changes(&follower) })
+    let deposits = follower.changes().iter().filter_map(|placed| deposit_change(&placed.change)).collect();
+    Ok(ScanOutcome::Moved { to: follower.head(), unwound_to: above, deposits, notices })
+}
+
+/// The deposits of one block, compared with balances where no header vouches for them.
+fn search(
+    config: &ScanConfig,
+    node: &RpcNode,
+    block: &Block,
+    internal: &[InternalTransfer],
+    notices: &mut Vec<ScanNotice>,
+) -> Result<CheckedSightings, ScanError> {
+    let (rules, watch) = (&config.rules, &config.watch);
+    let found = BlockSearch { rules, watch, block, internal };
+    notices.extend(found.odd_logs().into_iter().map(ScanNotice::Odd));
+    let sightings = found.sightings().map_err(RpcError::from)?;
+    let check = BlockCheck { rules, watch, block, internal, sightings };
+    let mut answers = BTreeMap::new();
+    for question in check.questions() {
+        answers.insert(question, ask_balance(node, &question)?);
+    }
+    Ok(check.decide(&answers).map_err(RpcError::from)?)
+}
+
+/// The balance before and after a block. A node that refuses, or a contract that reverts, has not said anything: that
+/// is no failure of the step, which would let one token stop the scanner.
+fn ask_balance(node: &RpcNode, question: &BalanceQuestion) -> Result<BalanceAnswer, ScanError> {
+    let at = |block| match question.token {
+        Some(token) => node.token_balance(token, question.address, BlockTag::Hash(block)),
+        None => node.balance(question.address, BlockTag::Hash(block)),
+    };
+    match at(question.before).and_then(|before| Ok((before, at(question.after)?))) {
+        Ok((before, after)) => Ok(Some((before.units(), after.units()))),
+        Err(RpcError::Refused(_) | RpcError::Malformed(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The block that the chain itself calls final, as enough providers say.
+fn finality_mark(
+    config: &ScanConfig,
+    source: ChainSource<'_>,
+    now: Time,
+) -> Result<Option<Option<BlockHeader>>, ScanError> {
+    let Some(tag) = config.finality.tag() else { return Ok(None) };
+    Ok(Some(match (source.providers, &config.rules.agreement) {
+        (Some(providers), Some(rule)) if providers.len() >= rule.required => {
+            let mark = providers.finalized(agreement::milliseconds(now), tag, rule.required);
+            mark.filter(|mark| mark.agreement.is_reached(rule.required)).map(|mark| mark.header)
+        }
+        _ => source.node.header(tag)?,
+    }))
+}
+
+/// The mark, if it is on the branch that we follow. Nothing is final while the node has no mark.
+fn check_mark(
+    config: &ScanConfig,
+    store: &Rows,
+    fork: BlockPoint,
+    blocks: &[TracedBlock],
+    marked: Option<Option<BlockHeader>>,
+) -> Result<Option<u64>, ScanError> {
+    let Some(marked) = marked else { return Ok(None) };
+    let Some(marked) = marked else { return Ok(Some(0)) };
+    let ours = match blocks.iter().find(|read| read.block.header.number == marked.number) {
+        Some(read) => Some(read.block.header.hash),
+        None if marked.number <= fork.number => {
+            let remembered = rows::headers(store, config.rules.chain.as_str())?;
+            remembered.iter().find(|point| point.number == marked.number).map(|point| point.hash)
+        }
+        None => None,
+    };
+    match ours {
+        Some(ours) if ours != marked.hash => {
+            Err(ScanError::MarkElsewhere { number: marked.number, ours, theirs: marked.hash })
+        }
+        _ => Ok(Some(marked.number)),
+    }
 }
 
 fn before_first(config: &ScanConfig, node: &RpcNode, head: u64) -> Result<BlockHeader, ScanError> {
@@ -213,39 +358,56 @@ fn fork(
 }
 
 /// The blocks after the fork, at least up to our own height.
-fn read(node: &RpcNode, fork: BlockPoint, cursor: BlockPoint, last: u64, head: u64) -> Result<Vec<Block>, ScanError> {
-    let (mut blocks, mut transactions) = (Vec::new(), 0_usize);
-    for number in fork.number.saturating_add(1)..=last {
-        let block = node.block(BlockTag::Number(number))?.ok_or(ScanError::Missing { number, head })?;
-        transactions = transactions.saturating_add(block.transactions.len());
-        blocks.push(block);
-        if transactions > TRANSACTIONS_MAX && number >= cursor.number {
-            break;
+fn read(
+    config: &ScanConfig,
+    node: &RpcNode,
+    fork: BlockPoint,
+    cursor: BlockPoint,
+    last: u64,
+    head: u64,
+) -> Result<Vec<TracedBlock>, ScanError> {
+    let mut blocks = Vec::new();
+    // A reorganisation needs all blocks up to our height at once; for the rest one look is enough.
+    loop {
+        let from = fork.number.saturating_add(1).saturating_add(u64::try_from(blocks.len()).unwrap_or(u64::MAX));
+        if from > last || (from > cursor.number && !blocks.is_empty()) {
+            return Ok(blocks);
         }
-    }
-    Ok(blocks)
-}
-
-fn deposit_changes(follower: &ChainFollower) -> Vec<DepositChange> {
-    let deposit_change = |change: &ChainChange| {
-        let (id, epoch, progress) = match change {
-            ChainChange::Included { sighting, epoch } => (&sighting.id, *epoch, included(sighting)),
-            ChainChange::Final { id, epoch } => (id, *epoch, ChainProgress::Final),
-            ChainChange::Orphaned { id, epoch, .. } => (id, *epoch, ChainProgress::Orphaned),
-            ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => return None,
+        let alone = from == last;
+        let plan = ReadPlan {
+            from,
+            to: last,
+            connections: if alone { 1 } else { CONNECTIONS },
+            batch: BATCH,
+            transactions_max: TRANSACTIONS_MAX,
+            with_traces: config.traces,
         };
-        let value = follower.tracked(id).map_or_else(Quantity::default, |deposit| deposit.value);
-        Some(DepositChange { id: id.clone(), epoch, value, progress })
-    };
-    follower.changes().iter().filter_map(deposit_change).collect()
+        let read = node.read_blocks(&plan)?;
+        if read.is_empty() {
+            return Err(ScanError::Missing { number: from, head });
+        }
+        blocks.extend(read);
+    }
 }
 
-fn included(sighting: &Sighting) -> ChainProgress {
-    let (block, from, purpose) = (sighting.header.number, sighting.transfer.from, sighting.attribution.purpose);
+fn deposit_change(change: &ChainChange) -> Option<DepositChange> {
+    let (inclusion, progress) = match change {
+        ChainChange::Included(inclusion) => (inclusion, included(inclusion)),
+        ChainChange::Final(inclusion) => (inclusion, ChainProgress::Final),
+        ChainChange::Orphaned { inclusion, .. } => (inclusion, ChainProgress::Orphaned),
+        ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => return None,
+    };
+    let Inclusion { deposit, epoch, asset, value, .. } = &**inclusion;
+    Some(DepositChange { id: deposit.clone(), epoch: *epoch, asset: *asset, value: *value, progress })
+}
+
+fn included(inclusion: &Inclusion) -> ChainProgress {
+    let block = inclusion.block.number;
     ChainProgress::Included {
-        from,
-        purpose,
+        from: inclusion.from.parse().unwrap_or(Address::ZERO),
+        purpose: inclusion.purpose,
+        doubt: inclusion.doubt,
         block,
-        final_at: block.saturating_add(sighting.required.saturating_sub(1)),
+        final_at: block.saturating_add(inclusion.required.saturating_sub(1)),
     }
 }

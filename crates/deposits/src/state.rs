@@ -23,17 +23,29 @@ pub enum ChainState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewState {
     None,
+    /// A provider has not answered yet.
+    Screening,
+    /// A provider had nothing against it.
+    Cleared,
     /// Needs an operator before it is credited.
     Held,
+    /// An operator has let it through.
+    Released,
+    /// An operator has refused it: it stays where no player has it.
+    Refused,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LedgerState {
     /// Not booked.
     None,
+    /// Credited before it is final, from the house's own capital.
+    PlayOnly,
     /// In the suspense account, until its player is known.
     Suspense,
     Credited,
+    /// Sent back to where it came from.
+    Returned,
     /// Credited once, and reversed.
     Reversed,
 }
@@ -50,10 +62,14 @@ pub enum DepositStatus {
     /// Held for an operator, or in suspense.
     OnHold,
     Credited,
+    /// Sent back.
+    Returned,
     /// The chain dropped it before it was credited.
     Orphaned,
     /// The chain dropped it after it was credited, and the books have reversed it.
     Reversed,
+    /// An operator refused it.
+    Rejected,
 }
 
 impl DepositStatus {
@@ -62,11 +78,14 @@ impl DepositStatus {
     pub const fn of(chain: ChainState, review: ReviewState, ledger: LedgerState, have: u64, need: u64) -> Self {
         match (ledger, chain, review) {
             (LedgerState::Credited, ..) => Self::Credited,
+            (LedgerState::Returned, ..) => Self::Returned,
+            (LedgerState::Suspense, _, ReviewState::Refused) => Self::Rejected,
             (LedgerState::Suspense, ..) => Self::OnHold,
             (LedgerState::Reversed, ChainState::Orphaned | ChainState::OrphanedAfterFinal, _) => Self::Reversed,
-            (LedgerState::None, ChainState::Orphaned | ChainState::OrphanedAfterFinal, _) => Self::Orphaned,
-            (_, _, ReviewState::Held) => Self::OnHold,
-            (_, ChainState::Included | ChainState::Final, ReviewState::None) => {
+            (_, ChainState::Orphaned | ChainState::OrphanedAfterFinal, _) => Self::Orphaned,
+            (_, _, ReviewState::Refused) => Self::Rejected,
+            (_, _, ReviewState::Held | ReviewState::Screening) => Self::OnHold,
+            (_, ChainState::Included | ChainState::Final, _) => {
                 Self::Confirming { have: if have < need { have } else { need }, need }
             }
         }
@@ -79,6 +98,8 @@ impl fmt::Display for DepositStatus {
             Self::Confirming { have, need } => write!(f, "confirming {have}/{need}"),
             Self::OnHold => f.write_str("on_hold"),
             Self::Credited => f.write_str("credited"),
+            Self::Returned => f.write_str("returned"),
+            Self::Rejected => f.write_str("rejected"),
             Self::Orphaned => f.write_str("orphaned"),
             Self::Reversed => f.write_str("reversed"),
         }
@@ -144,7 +165,8 @@ impl DepositStage {
     pub(crate) const SQL: &'static str = "CASE WHEN ledger_state IN ('credited', 'suspense') THEN ledger_state
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') AND ledger_state = 'reversed' THEN 'reversed'
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') THEN 'orphaned'
-       WHEN review_state = 'held' THEN 'held'
+       WHEN review_state IN ('held', 'refused') THEN 'held'
+       WHEN doubt IN ('amount_too_large', 'balance_unknown', 'one_provider') AND review_state <> 'released' THEN 'held'
        WHEN ledger_error IS NOT NULL AND ledger_error_epoch = epoch THEN 'refused'
        WHEN chain_state = 'final' THEN 'final' ELSE 'seen' END";
 }
@@ -167,8 +189,22 @@ macro_rules! words {
 }
 
 words!(ChainState { Included = "included", Final = "final", Orphaned = "orphaned", OrphanedAfterFinal = "orphaned_after_final" });
-words!(ReviewState { None = "none", Held = "held" });
-words!(LedgerState { None = "none", Suspense = "suspense", Credited = "credited", Reversed = "reversed" });
+words!(ReviewState {
+    None = "none",
+    Screening = "screening",
+    Cleared = "cleared",
+    Held = "held",
+    Released = "released",
+    Refused = "refused"
+});
+words!(LedgerState {
+    None = "none",
+    PlayOnly = "play_only",
+    Suspense = "suspense",
+    Credited = "credited",
+    Returned = "returned",
+    Reversed = "reversed"
+});
 words!(DepositStage {
     Seen = "seen",
     Final = "final",

@@ -10,10 +10,11 @@ use bankroll_chains_evm::{Address, B256, BlockHeader, Quantity, U256};
 use bankroll_ledger::{AccountId, Action, Amount, AssetId, BlockRef, Guard, GuardFailure, Leg, Name, Seq};
 
 use crate::{
-    BuyIn, ChainState, CoinTransfer, DepositId, DepositKind, DepositStatus, LedgerState, Payer, PlayerStanding,
-    Purpose, ReviewState, ServerRules, Servers, Sighting, WatchList, WatchedAddress,
+    Attribution, BuyIn, ChainState, DepositId, DepositKind, DepositStatus, Doubt, EventTail, Inclusion,
+    IncomingTransfer, LedgerState, Payer, PlayerStanding, Purpose, ReviewState, ServerRules, Servers, Sighting,
+    WatchList, WatchedAddress,
     credit::{CreditDue, ReversalDue, accounts, allocate, credit, reversal},
-    follower::{BlockPoint, ChainChange, ChainFollower, TrackedDeposit},
+    follower::{BlockPoint, ChainChange, ChainFollower, FinalityBounds, PlacedChange, TrackedDeposit},
 };
 
 fn name(text: &str) -> Name {
@@ -22,13 +23,21 @@ fn name(text: &str) -> Name {
 
 fn watch() -> WatchList {
     let custody: bankroll_ledger::AccountName = "@house/custody/1/hot".parse().unwrap();
-    let watched = |payer, since| WatchedAddress { server: name("arena"), custody: custody.clone(), payer, since };
+    let by_asset = BTreeMap::from([(AssetId(8), (name("lagoon"), Payer::Sender))]);
+    let watched = |payer, since| WatchedAddress {
+        server: name("arena"),
+        custody: custody.clone(),
+        payer,
+        by_asset: by_asset.clone(),
+        since,
+    };
     let proven = BTreeMap::from([(Address([0xb0; 20]), name("bob"))]);
     WatchList {
         addresses: BTreeMap::from([
             (Address([0xa1; 20]), watched(Payer::Player(name("alice")), 10)),
             (Address([0xcc; 20]), watched(Payer::Sender, 0)),
         ]),
+        tokens: BTreeMap::new(),
         treasury: BTreeSet::from([Address([0x77; 20])]),
         proven,
         own: BTreeSet::from([Address([0x99; 20])]),
@@ -39,7 +48,7 @@ fn watch() -> WatchList {
 fn whose_a_payment_is() {
     let watch = watch();
     let whose = |block, from: u8, to: u8| {
-        let whose = watch.attribute(block, Address([from; 20]), Address([to; 20]))?;
+        let whose = watch.attribute(block, Address([from; 20]), Address([to; 20]), AssetId(1))?;
         Some((whose.purpose, whose.wallet.map(String::from)))
     };
     let player = |name: &str| Some((Purpose::Player, Some(name.to_owned())));
@@ -56,6 +65,11 @@ fn whose_a_payment_is() {
     assert_eq!(whose(10, 0x99, 0xa1), Some((Purpose::Internal, None)));
     assert_eq!(whose(0, 0xcc, 0xcc), Some((Purpose::Internal, None)));
     assert_eq!(whose(99, 0xb0, 0x55), None);
+    // Another asset at the same address may belong to another server; its account is the asset's own.
+    let token = watch.attribute(0, Address([0xb0; 20]), Address([0xcc; 20]), AssetId(8)).unwrap();
+    assert_eq!((token.server.as_str(), token.custody.to_string().as_str()), ("lagoon", "@house/custody/8/hot"));
+    let other = watch.attribute(0, Address([0xb0; 20]), Address([0xcc; 20]), AssetId(9)).unwrap();
+    assert_eq!((other.server.as_str(), other.custody.to_string().as_str()), ("arena", "@house/custody/9/hot"));
 }
 
 fn header(number: u64, branch: u8, parent: B256) -> BlockHeader {
@@ -68,18 +82,21 @@ fn sighting(header: BlockHeader, transaction: u8, required: u64) -> Sighting {
     let hash = B256::repeat_byte(transaction);
     let (kind, position, value) = (DepositKind::Native, 0, Quantity::new(U256::from(5)));
     let id = DepositId::new(&name("eip155:7"), hash, kind, position);
-    let attribution = watch().attribute(header.number, from, to).unwrap();
-    let transfer = CoinTransfer { transaction: hash, index: 0, kind, position, from, to, value };
-    Sighting { id, transfer, attribution, header, required }
+    let asset = AssetId(1);
+    let attribution = watch().attribute(header.number, from, to, asset).unwrap();
+    let transfer = IncomingTransfer { transaction: hash, index: 0, kind, position, asset, from, to, value };
+    Sighting { id, transfer, attribution, header, required, needs_agreement: false, doubt: None }
 }
 
 /// What a follower did to deposits, by the first byte of their transactions.
 fn changes_of(follower: &ChainFollower) -> Vec<String> {
     let short = |id: &DepositId| id.as_str().split(":0x").nth(1).unwrap()[..2].to_owned();
-    let tell = |change: &ChainChange| match change {
-        ChainChange::Included { sighting, epoch } => format!("{} included {epoch}", short(&sighting.id)),
-        ChainChange::Final { id, epoch } => format!("{} final {epoch}", short(id)),
-        ChainChange::Orphaned { id, epoch, state } => format!("{} {} {epoch}", short(id), state.as_str()),
+    let tell = |placed: &PlacedChange| match &placed.change {
+        ChainChange::Included(one) => format!("{} included {}", short(&one.deposit), one.epoch),
+        ChainChange::Final(one) => format!("{} final {}", short(&one.deposit), one.epoch),
+        ChainChange::Orphaned { inclusion: one, state } => {
+            format!("{} {} {}", short(&one.deposit), state.as_str(), one.epoch)
+        }
         ChainChange::HeadersGone { above } => format!("back to {above}"),
         ChainChange::HeaderNew(header) => format!("block {}", header.number),
     };
@@ -89,7 +106,7 @@ fn changes_of(follower: &ChainFollower) -> Vec<String> {
 #[test]
 fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch() {
     let start = BlockPoint { number: 0, hash: header(0, 0, B256::ZERO).hash };
-    let mut follower = ChainFollower::new(start, BTreeMap::new());
+    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds::default());
     let one = header(1, 0, start.hash);
     follower.advance(one, vec![sighting(one, 0xd1, 3)]).unwrap();
     let two = header(2, 0, one.hash);
@@ -121,7 +138,7 @@ fn a_deposit_becomes_final_is_orphaned_and_is_included_again_in_its_next_epoch()
 #[test]
 fn only_the_next_block_of_this_chain_is_advanced_over() {
     let start = BlockPoint { number: 7, hash: header(7, 0, B256::ZERO).hash };
-    let mut follower = ChainFollower::new(start, BTreeMap::new());
+    let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds::default());
     let elsewhere = header(8, 0, B256::repeat_byte(9));
     assert_eq!(follower.advance(elsewhere, vec![]).unwrap_err().parent, B256::repeat_byte(9));
     let later = header(9, 0, start.hash);
@@ -151,7 +168,7 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
                 follower.advance(*block, sightings.clone()).unwrap();
             }
         };
-        let mut follower = ChainFollower::new(BlockPoint::from(&blocks[0]), BTreeMap::new());
+        let mut follower = ChainFollower::new(BlockPoint::from(&blocks[0]), BTreeMap::new(), FinalityBounds::default());
         over(&mut follower, 1);
         let before = replayed(follower.changes());
         let to = random.usize(..blocks.len());
@@ -175,15 +192,15 @@ fn unwinding_and_advancing_again_comes_to_the_same_one_epoch_on() {
 }
 
 /// Block, epoch and state of every deposit, from the changes alone.
-fn replayed(changes: &[ChainChange]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
+fn replayed(changes: &[PlacedChange]) -> BTreeMap<DepositId, (u64, u64, ChainState)> {
     let mut deposits = BTreeMap::new();
-    for change in changes {
-        match change {
-            ChainChange::Included { sighting, epoch } => {
-                deposits.insert(sighting.id.clone(), (sighting.header.number, *epoch, ChainState::Included));
+    for placed in changes {
+        match &placed.change {
+            ChainChange::Included(one) => {
+                deposits.insert(one.deposit.clone(), (one.block.number, one.epoch, ChainState::Included));
             }
-            ChainChange::Final { id, .. } => deposits.get_mut(id).unwrap().2 = ChainState::Final,
-            ChainChange::Orphaned { id, state, .. } => deposits.get_mut(id).unwrap().2 = *state,
+            ChainChange::Final(one) => deposits.get_mut(&one.deposit).unwrap().2 = ChainState::Final,
+            ChainChange::Orphaned { inclusion: one, state } => deposits.get_mut(&one.deposit).unwrap().2 = *state,
             ChainChange::HeadersGone { .. } | ChainChange::HeaderNew(_) => {}
         }
     }
@@ -196,15 +213,40 @@ fn a_deposit_that_rows_know_goes_on_from_there() {
     let six = header(6, 0, start.hash);
     let again = sighting(six, 0xd1, 1);
     let waiting = sighting(header(4, 0, B256::ZERO), 0xd2, 3);
-    let known =
-        |state, epoch, block, required| TrackedDeposit { epoch, state, block, required, value: Quantity::default() };
+    let known = |sighting: &Sighting, state, epoch| TrackedDeposit {
+        inclusion: Box::new(Inclusion::new(sighting.clone(), epoch)),
+        state,
+    };
     let deposits = BTreeMap::from([
-        (again.id.clone(), known(ChainState::OrphanedAfterFinal, 4, 3, 1)),
-        (waiting.id, known(ChainState::Included, 1, 4, 3)),
+        (again.id.clone(), known(&again, ChainState::OrphanedAfterFinal, 4)),
+        (waiting.id.clone(), known(&waiting, ChainState::Included, 1)),
     ]);
-    let mut follower = ChainFollower::new(start, deposits);
+    let mut follower = ChainFollower::new(start, deposits, FinalityBounds::default());
     follower.advance(six, vec![again]).unwrap();
     assert_eq!(changes_of(&follower), ["block 6", "d1 included 5", "d1 final 5", "d2 final 1"]);
+}
+
+/// Depth alone is not enough where the chain says itself what is final.
+#[test]
+fn a_deposit_is_final_when_it_is_deep_enough_and_the_chain_calls_its_block_final() {
+    let start = BlockPoint { number: 0, hash: header(0, 0, B256::ZERO).hash };
+    let finals = |finalized| {
+        let mut follower = ChainFollower::new(start, BTreeMap::new(), FinalityBounds { finalized, agreed: None });
+        let mut parent = start.hash;
+        for number in 1..=4 {
+            let block = header(number, 0, parent);
+            let sightings =
+                if number <= 2 { vec![sighting(block, 0xd0 + u8::try_from(number).unwrap(), 2)] } else { vec![] };
+            follower.advance(block, sightings).unwrap();
+            parent = block.hash;
+        }
+        let changes = changes_of(&follower);
+        changes.into_iter().filter(|change| change.contains("final")).collect::<Vec<_>>()
+    };
+    assert_eq!(finals(None), ["d1 final 1", "d2 final 1"]);
+    assert_eq!(finals(Some(1)), ["d1 final 1"]);
+    assert_eq!(finals(Some(0)), [""; 0]);
+    assert_eq!(finals(Some(99)), ["d1 final 1", "d2 final 1"], "depth still counts");
 }
 
 fn due(purpose: Purpose, amount: u128) -> CreditDue {
@@ -212,15 +254,20 @@ fn due(purpose: Purpose, amount: u128) -> CreditDue {
     CreditDue {
         id: DepositId::new(&name("eip155:7"), B256::repeat_byte(0xd1), DepositKind::Native, 0),
         epoch: 2,
-        purpose,
-        server: Some(name("arena")),
-        wallet: player.then(|| name("bob")),
-        custody: "@house/custody/1/hot".parse().unwrap(),
+        attribution: Attribution {
+            purpose,
+            server: name("arena"),
+            wallet: player.then(|| name("bob")),
+            custody: "@house/custody/1/hot".parse().unwrap(),
+        },
         from: "0xb0".into(),
         amount: Amount::new(amount),
         tx_hash: "0xd1".into(),
         block: BlockRef { number: 9, hash: "0xb9".into() },
+        doubt: None,
+        evidence: EventTail::EMPTY,
         ledger_state: LedgerState::Reversed,
+        review_state: ReviewState::None,
         player: PlayerStanding::default(),
     }
 }
@@ -253,6 +300,12 @@ fn where_a_deposit_goes() {
     check(due(Purpose::Player, 9), &Servers::new(), &[("@house/suspense/1", 9)], suspense, Some("unknown_server"));
     check(due(Purpose::Unknown, 9), &open, &[("@house/suspense/1", 9)], suspense, Some("unknown_player"));
     check(due(Purpose::Treasury, 9), &open, &[("@house/house/1", 9)], credited, None);
+    // What is doubtful is nobody's until an operator has looked.
+    let doubtful =
+        |review_state| CreditDue { doubt: Some(Doubt::BalanceMismatch), review_state, ..due(Purpose::Player, 1_125) };
+    let mismatch = Some("balance_mismatch");
+    check(doubtful(ReviewState::None), &open, &[("@house/suspense/1", 1_125)], suspense, mismatch);
+    check(doubtful(ReviewState::Released), &open, buy_in, credited, None);
 }
 
 #[test]
@@ -265,7 +318,7 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
     assert_eq!(request.check(), Ok(()));
     assert_eq!(request.key.text, format!("credit/{}/2", due.id));
     let Action::Legs(legs) = &request.action else { panic!("legs") };
-    let custody = numbers[&due.custody];
+    let custody = numbers[&due.attribution.custody];
     assert!(legs.iter().all(|leg| matches!(leg, Leg::Move { from, .. } if *from == custody)));
     let [held, booked] = &request.facts[..] else { panic!("two facts") };
     assert_eq!((held.otherwise, held.set.len()), (GuardFailure::Paused, 0));
@@ -276,16 +329,18 @@ fn a_credit_is_one_request_an_epoch_guarded_by_the_block_it_is_in() {
         "epoch=Int(2)",
         r#"block_hash=Text("0xb9")"#,
         r#"ledger_state=Text("reversed")"#,
+        r#"review_state=Text("none")"#,
     ];
     assert_eq!(guarded, expected);
     assert_eq!(credit(&due, &allocation, &BTreeMap::new()), None);
     let lost = ReversalDue {
         id: due.id.clone(),
-        custody: due.custody.clone(),
         epoch: 2,
+        asset: AssetId(1),
+        evidence: due.evidence,
         ledger_state: LedgerState::Credited,
-        server: due.server,
-        wallet: due.wallet,
+        server: Some(due.attribution.server),
+        wallet: due.attribution.wallet,
         from: due.from,
         amount: due.amount,
         tx_hash: due.tx_hash,

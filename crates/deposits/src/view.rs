@@ -8,7 +8,7 @@ use bankroll_store::{
 };
 
 use crate::{
-    ChainState, DEPOSITS, DepositId, DepositStage, DepositStatus, LedgerState, Purpose, ReviewState,
+    ChainState, DEPOSITS, DepositId, DepositKind, DepositStage, DepositStatus, LedgerState, Purpose, ReviewState,
     follower::BlockPoint,
 };
 
@@ -18,6 +18,9 @@ pub struct DepositView {
     /// The chain, as assets name it.
     pub chain: String,
     pub tx_hash: String,
+    pub kind: DepositKind,
+    /// Which of the transaction's transfers of that kind.
+    pub position: u64,
     pub asset: AssetId,
     /// In base units; text, because it may exceed what the ledger can count.
     pub amount: String,
@@ -44,6 +47,8 @@ pub struct DepositView {
     /// What the player sees.
     pub status: DepositStatus,
     pub stage: DepositStage,
+    /// Why it is not a player's money as it was seen.
+    pub doubt: Option<String>,
     /// Why it is in suspense, or not a buy-in.
     pub reason: Option<String>,
     /// Why the books refused this inclusion.
@@ -73,8 +78,8 @@ pub enum DepositViewError {
 }
 
 const COLUMNS: &str =
-    "SELECT id, deposits.chain AS chain, tx_hash, asset, amount_raw, from_address, to_address, purpose,
-    server, wallet, epoch, deposits.block_number AS block, deposits.block_hash AS block_hash, required_confirmations,
+    "SELECT id, deposits.chain AS chain, tx_hash, kind, position, asset, amount_raw, from_address, to_address, purpose,
+    coalesce(credited_server, server) AS server, coalesce(credited_wallet, wallet) AS wallet, doubt, epoch, deposits.block_number AS block, deposits.block_hash AS block_hash, required_confirmations,
     chain_state, review_state, ledger_state, invalid_reason, ledger_error, ledger_error_epoch, first_seen_at,
     deposits.updated_at AS updated_at, coalesce(chain_cursor.block_number, 0) AS head";
 
@@ -108,20 +113,21 @@ pub fn list(reader: &Reader, filter: &DepositFilter, most: usize) -> Result<Vec<
     }
     if let Some(server) = &filter.server {
         values.push(text(server.as_str()));
-        conditions.push(format!("server = ${}", values.len()));
+        conditions.push(format!("coalesce(credited_server, server) = ${}", values.len()));
     }
     if let Some(wallet) = &filter.wallet {
         values.push(text(wallet.as_str()));
-        conditions.push(format!("(wallet = ${0} OR from_address = ${0})", values.len()));
+        conditions.push(format!("(coalesce(credited_wallet, wallet) = ${0} OR from_address = ${0})", values.len()));
     }
     if let Some(after) = &filter.after {
         values.push(text(after));
-        // A transaction makes one deposit: its hash is a place in the list.
-        let place = format!("(SELECT max(first_seen_at) FROM deposits WHERE tx_hash = ${})", values.len());
-        conditions
-            .push(format!("(first_seen_at < {place} OR (first_seen_at = {place} AND tx_hash > ${}))", values.len()));
+        // A deposit's id is a place in the list; a transaction's hash is the place after all its deposits.
+        let n = values.len();
+        let place = format!("(SELECT max(first_seen_at) FROM deposits WHERE id = ${n} OR tx_hash = ${n})");
+        let last = format!("(SELECT max(id) FROM deposits WHERE id = ${n} OR tx_hash = ${n})");
+        conditions.push(format!("(first_seen_at < {place} OR (first_seen_at = {place} AND id > {last}))"));
     }
-    let condition = format!("WHERE {} ORDER BY first_seen_at DESC, tx_hash, id LIMIT {most}", conditions.join(" AND "));
+    let condition = format!("WHERE {} ORDER BY first_seen_at DESC, id LIMIT {most}", conditions.join(" AND "));
     views(reader, &condition, values)
 }
 
@@ -139,7 +145,12 @@ pub fn find(reader: &Reader, id_or_transaction: &str) -> Result<Vec<DepositView>
 /// # Errors
 /// See [`DepositViewError`].
 pub fn of_server(reader: &Reader, server: &Name, id: &str) -> Result<Option<DepositView>, DepositViewError> {
-    Ok(views(reader, "WHERE server = $1 AND id = $2", vec![text(server.as_str()), text(id)])?.pop())
+    Ok(views(
+        reader,
+        "WHERE coalesce(credited_server, server) = $1 AND id = $2",
+        vec![text(server.as_str()), text(id)],
+    )?
+    .pop())
 }
 
 /// The deposits that a transaction made.
@@ -217,7 +228,11 @@ pub fn of_player(
     wallet: &Name,
     most: usize,
 ) -> Result<Vec<DepositView>, DepositViewError> {
-    let condition = format!("WHERE server = $1 AND wallet = $2 ORDER BY first_seen_at DESC, id LIMIT {most}");
+    let condition = format!(
+        "WHERE (credited_server = $1 AND credited_wallet = $2)
+           OR (credited_wallet IS NULL AND server = $1 AND wallet = $2)
+         ORDER BY first_seen_at DESC, id LIMIT {most}"
+    );
     views(reader, &condition, vec![text(server.as_str()), text(wallet.as_str())])
 }
 
@@ -235,6 +250,8 @@ fn view_of(row: &Row) -> Result<DepositView, BadRow> {
         id: DepositId::from_row(text_of(row, "id")?),
         chain: owned("chain")?,
         tx_hash: owned("tx_hash")?,
+        kind: DepositKind::from_row(text_of(row, "kind")?).ok_or(BadRow { column: "kind" })?,
+        position: number_of(row, "position")?,
         asset: AssetId(u32::try_from(number_of(row, "asset")?).map_err(|_| BadRow { column: "asset" })?),
         amount: owned("amount_raw")?,
         from: owned("from_address")?,
@@ -252,6 +269,7 @@ fn view_of(row: &Row) -> Result<DepositView, BadRow> {
         ledger_state,
         status: DepositStatus::of(chain_state, review_state, ledger_state, have, need),
         stage: DepositStage::from_row(text_of(row, "stage")?).ok_or(BadRow { column: "stage" })?,
+        doubt: optional("doubt")?,
         reason: optional("invalid_reason")?,
         refusal,
         first_seen_at: Time(number_of(row, "first_seen_at")?),

@@ -7,17 +7,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankroll_chains_evm::Address;
-use bankroll_ledger::{AccountName, Name};
+use bankroll_ledger::{AccountName, AssetId, Name};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedAddress {
-    /// The server whose players pay here.
+    /// The server whose players pay here, in every asset that `by_asset` does not name.
     pub server: Name,
-    /// The account of the address: what it must hold on chain.
+    /// The account of the address for the chain's coin: what it must hold on chain.
     pub custody: AccountName,
     pub payer: Payer,
+    /// Assets in which it belongs to another server, or in which another rule finds the player.
+    pub by_asset: BTreeMap<AssetId, (Name, Payer)>,
     /// The first block in which it counts.
     pub since: u64,
+}
+
+impl WatchedAddress {
+    /// The account of the address for one asset.
+    #[must_use]
+    pub fn custody_of(&self, asset: AssetId) -> AccountName {
+        AccountName { asset, ..self.custody.clone() }
+    }
+
+    fn owner_of(&self, asset: AssetId) -> (&Name, &Payer) {
+        self.by_asset.get(&asset).map_or((&self.server, &self.payer), |(server, payer)| (server, payer))
+    }
 }
 
 /// How the player of a payment is found.
@@ -33,6 +47,8 @@ pub enum Payer {
 pub struct WatchList {
     /// Our addresses. An address that is no longer handed out stays here for ever: players may still pay to it.
     pub addresses: BTreeMap<Address, WatchedAddress>,
+    /// The token contracts that count, each with its asset. A token is its contract: its name proves nothing.
+    pub tokens: BTreeMap<Address, AssetId>,
     /// Addresses that the operator's own capital comes from.
     pub treasury: BTreeSet<Address>,
     /// Wallets that their players have proved to be theirs, by signing in with them. The name is the player's.
@@ -70,22 +86,23 @@ impl WatchList {
         self.addresses.get(&to).is_some_and(|watched| watched.since <= block)
     }
 
-    /// Whose deposit a payment in this block is; `None` if it is not to us.
+    /// Whose deposit a payment of this asset in this block is; `None` if it is not to us.
     #[must_use]
-    pub fn attribute(&self, block: u64, from: Address, to: Address) -> Option<Attribution> {
+    pub fn attribute(&self, block: u64, from: Address, to: Address, asset: AssetId) -> Option<Attribution> {
         let watched = self.addresses.get(&to).filter(|watched| watched.since <= block)?;
+        let (server, payer) = watched.owner_of(asset);
         let (purpose, wallet) = if self.own.contains(&from) || self.addresses.contains_key(&from) {
             (Purpose::Internal, None)
         } else if self.treasury.contains(&from) {
             (Purpose::Treasury, None)
         } else {
-            let player = match &watched.payer {
+            let player = match payer {
                 Payer::Player(player) => Some(player),
                 Payer::Sender => self.proven.get(&from),
             };
             player.map_or((Purpose::Unknown, None), |player| (Purpose::Player, Some(player.clone())))
         };
-        Some(Attribution { purpose, server: watched.server.clone(), wallet, custody: watched.custody.clone() })
+        Some(Attribution { purpose, server: server.clone(), wallet, custody: watched.custody_of(asset) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{io::Write, sync::mpsc::Sender};
 
+use bankroll_ledger::Name;
 use bankroll_nodes::NodeName;
 use bankroll_store::Clock;
 use bankroll_terminal::when;
@@ -30,7 +31,7 @@ impl LogLevel {
             "no_api" | "no_books" | "no_commands" | "no_head" | "unreachable" | "trouble" | "waits"
             | "scrub_failed" | "unconfirmed" | "repaired" | "verifying" | "refused_rows" | "reorganised"
             | "signer_trouble" | "head_signer" | "request_failed" | "webhook_stopped" | "webhook_disabled"
-            | "alert_opened" => Self::Warning,
+            | "alert_opened" | "chain_not_prepared" => Self::Warning,
             "request" => Self::Debug,
             _ => Self::Info,
         }
@@ -53,6 +54,10 @@ pub struct NodeLog {
     least: LogLevel,
     /// Whether each deposit and each payout is logged, too.
     each: bool,
+    /// The chain that all lines are about.
+    chain: Option<Name>,
+    /// Whether lines for people name it: not where there is only one.
+    names_chain: bool,
     clock: Clock,
 }
 
@@ -72,17 +77,27 @@ type Fields = Vec<(&'static str, Value)>;
 impl NodeLog {
     /// `each`: whether each deposit and each payout is logged, too.
     pub fn new(node: NodeName, json: bool, least: LogLevel, each: bool) -> Self {
-        Self { node, out: if json { Out::Json } else { Out::Text }, least, each, clock: Clock::machine() }
+        Self::to(node, if json { Out::Json } else { Out::Text }, least, each)
     }
 
     /// To a receiver in this process; only what is out of the ordinary.
     pub fn notes(node: NodeName, to: Sender<String>) -> Self {
-        Self { node, out: Out::Notes(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
+        Self::to(node, Out::Notes(to), LogLevel::Info, false)
     }
 
     /// To a receiver in this process, as the lines that a process writes with `--json`; only what is out of the ordinary.
     pub fn lines(node: NodeName, to: Sender<Value>) -> Self {
-        Self { node, out: Out::Lines(to), least: LogLevel::Info, each: false, clock: Clock::machine() }
+        Self::to(node, Out::Lines(to), LogLevel::Info, false)
+    }
+
+    fn to(node: NodeName, out: Out, least: LogLevel, each: bool) -> Self {
+        Self { node, out, least, each, chain: None, names_chain: false, clock: Clock::machine() }
+    }
+
+    /// The same log for lines about one chain, which have it as the field `chain`; with `is_named` sentences begin with
+    /// it.
+    pub fn of_chain(&self, chain: &Name, is_named: bool) -> Self {
+        Self { chain: Some(chain.clone()), names_chain: is_named, ..self.clone() }
     }
 
     /// One of many events of normal operation: its line is made only if the log has it.
@@ -100,6 +115,8 @@ impl NodeLog {
             return;
         }
         let at = when::show(self.clock.now());
+        let named = self.chain.as_ref().filter(|_| self.names_chain).map(|chain| format!("{chain}: {sentence}"));
+        let sentence = named.as_deref().unwrap_or(sentence);
         let line = match &self.out {
             Out::Json => self.line(at, event, sentence, fields).to_string(),
             Out::Lines(to) => {
@@ -125,8 +142,9 @@ impl NodeLog {
         let own = [("at", at), ("level", level), ("node", node), ("event", event.to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
         let message = [("message".to_owned(), Value::from(sentence))];
+        let chain = self.chain.iter().map(|chain| ("chain".to_owned(), Value::from(chain.as_str())));
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        own.chain(message).chain(fields).collect::<Map<_, _>>().into()
+        own.chain(message).chain(chain).chain(fields).collect::<Map<_, _>>().into()
     }
 }
 
@@ -167,5 +185,23 @@ mod tests {
         assert_eq!(written(LogLevel::Info, true), "lost trouble took request_failed deposit_seen");
         assert_eq!(written(LogLevel::Debug, true), "lost trouble took request_failed deposit_seen request");
         assert_eq!(written(LogLevel::Debug, false), "lost trouble took");
+    }
+
+    #[test]
+    fn lines_about_a_chain_name_it() {
+        let (to, lines) = channel();
+        let log = NodeLog::lines("node-1".parse().unwrap(), to);
+        let chain = "eip155:137".parse().unwrap();
+        log.of_chain(&chain, false).write("trouble", "indexer: no connection", &[]);
+        log.of_chain(&chain, true).write("trouble", "indexer: no connection", &[]);
+        log.write("took", "acquired", &[]);
+        drop(log);
+        let said = |line: Value| (line["chain"].clone(), line["message"].as_str().unwrap().to_owned());
+        let expected = [
+            ("eip155:137".into(), "indexer: no connection".to_owned()),
+            ("eip155:137".into(), "eip155:137: indexer: no connection".to_owned()),
+            (Value::Null, "acquired".to_owned()),
+        ];
+        assert_eq!(lines.iter().map(said).collect::<Vec<_>>(), expected);
     }
 }

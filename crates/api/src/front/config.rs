@@ -43,9 +43,11 @@ pub struct RateLimit {
 /// A named condition of readiness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadyCheck {
-    pub name: &'static str,
+    pub name: String,
     /// Why it does not hold; `None` if it does. Shown to everybody who can reach the port.
     pub problem: Option<String>,
+    /// Whether a node whose check does not hold is not ready.
+    pub is_needed: bool,
 }
 
 /// A value for `/metrics` that another part of the process knows.

@@ -48,7 +48,7 @@ pub(super) fn router(openapi: OpenApi, checks: Checks) -> Router {
 }
 
 fn ready(checks: &[ReadyCheck]) -> Response {
-    let is_ready = checks.iter().all(|check| check.problem.is_none());
+    let is_ready = checks.iter().all(|check| check.problem.is_none() || !check.is_needed);
     let shown =
         |check: &ReadyCheck| json!({ "name": check.name, "ok": check.problem.is_none(), "problem": check.problem });
     let body = json!({ "ready": is_ready, "checks": checks.iter().map(shown).collect::<Vec<_>>() });

@@ -115,7 +115,7 @@ async fn submit(funds: &Funds, gate: Gate, order: ExitOrder, owners: &[Name], ke
     let frozen = is_frozen.then_some(KeptBecause::PlayerFrozen);
     let request = match frozen {
         Some(because) => order.unpaid_request(because, accounts, key)?,
-        None => order.request(&Intents::new(funds.settings().approval), accounts, key)?,
+        None => order.request(&Intents::new(funds.settings().approval_on(&order.chain)), accounts, key)?,
     };
     // The player can have it paid out, if it is not at once: a stolen key must not empty the world.
     let spent = count(&gate, [(SpendSide::Given, order.asset, order.amount)])?;

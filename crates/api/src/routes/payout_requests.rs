@@ -172,8 +172,11 @@ async fn submit(
     books.learn(std::iter::once(account.as_str())).await?;
     let number = books.accounts.number(&account).ok_or(ErrorCode::NotFound)?;
     // Without an exit no money leaves the world.
-    let mut request =
-        Intents::new(funds.settings().approval).request(&withdrawal, number, bankroll_ledger::AccountId(0))?;
+    let mut request = Intents::new(funds.settings().approval_on(&withdrawal.chain)).request(
+        &withdrawal,
+        number,
+        bankroll_ledger::AccountId(0),
+    )?;
     request.facts.push(written);
     let pending = Intents::submit(&books.ledger, vec![request]);
     drop(gate);

@@ -27,6 +27,7 @@ mod readers;
 mod signature;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicU64},
 };
@@ -57,8 +58,8 @@ pub struct FundsSettings {
     /// The chain of signed requests of owners and players. A game server signs for the chain of its key.
     pub chain_id: ChainId,
     pub sign_in: SignInConfig,
-    /// Above which amount a payout waits for an approval.
-    pub approval: ApprovalPolicy,
+    /// Above which amount a payout waits for an approval, by chain: coins of two chains are not worth the same.
+    pub approvals: BTreeMap<Name, ApprovalPolicy>,
     /// How long a reservation of a spawn lasts.
     pub spawns: Spawns,
     /// The newest block of a chain: payments to a new address count from there on. Blocks: it may read a database.
@@ -80,10 +81,15 @@ impl FundsSettings {
     #[must_use]
     pub fn new(audience: &str, chain_id: ChainId, sign_in: SignInConfig) -> Self {
         let newest_block = Arc::new(|_: &Name| 0);
-        let approval = ApprovalPolicy { at_once: Amount::ZERO };
         let (audience, spawns) = (audience.to_owned(), Spawns::default());
         let check_webhook_url = Arc::new(|_: &str| Err("this deployment delivers no webhooks".to_owned()));
-        Self { audience, chain_id, sign_in, approval, spawns, newest_block, check_webhook_url, contract_answer: None }
+        let approvals = BTreeMap::new();
+        Self { audience, chain_id, sign_in, approvals, spawns, newest_block, check_webhook_url, contract_answer: None }
+    }
+
+    /// On a chain that has no policy every payout waits.
+    pub(crate) fn approval_on(&self, chain: &Name) -> ApprovalPolicy {
+        self.approvals.get(chain).copied().unwrap_or(ApprovalPolicy { at_once: Amount::ZERO })
     }
 }
 

@@ -115,8 +115,8 @@ fn health_documentation_and_metrics_are_there_without_a_network() {
     let world = World::new();
     let checks = || {
         vec![
-            ReadyCheck { name: "books", problem: None },
-            ReadyCheck { name: "chain", problem: Some("far behind".into()) },
+            ReadyCheck { name: "books".into(), problem: None, is_needed: true },
+            ReadyCheck { name: "eip155:1".into(), problem: Some("far behind".into()), is_needed: true },
         ]
     };
     let gauge = MetricGauge { name: "bankroll_journal_seq", help: "The last record.", labels: String::new(), value: 7 };

@@ -1,27 +1,38 @@
-//! The checks of the chain, the indexer and the signer, with `chain.rpc` set.
+//! The checks of each chain that has `rpc`: its providers, the indexer and the signer.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path};
 
-use bankroll_roles::{config::LoadedConfig, flows::ProbeTrouble};
+use bankroll_roles::{
+    config::LoadedConfig,
+    flows::{ChainFinding, ProbeTrouble},
+};
 use bankroll_signer::config::{CONFIG_FILE, SignerConfig};
 use bankroll_store::{Clock, Reader};
 
 use super::Check;
 use crate::location::LocationArgs;
 
-/// Nothing without a chain. Each RPC node and the signer have a few seconds to answer.
+/// Nothing without a chain. Each RPC node and the signer have a few seconds to answer. With several chains each line
+/// names its own.
 pub fn all(location: &LocationArgs, loaded: &LoadedConfig, reader: Option<&Reader>) -> Vec<Check> {
-    let Some(setup) = loaded.chain() else { return Vec::new() };
-    let folder = location.base().display().to_string();
-    let probed = setup.probe(reader, Clock::machine().now(), &folder);
-    let mut checks: Vec<Check> = probed
-        .into_iter()
-        .map(|(name, found)| match found {
-            Ok(found) => Check::green(name, found),
-            Err(ProbeTrouble { found, fix }) => Check::red(name, found, fix),
-        })
-        .collect();
-    checks.extend(setup.signer.parent().and_then(keys));
+    let (chains, folder) = (loaded.chains(), location.base().display().to_string());
+    let mut checks = Vec::new();
+    for setup in &chains {
+        let chain = setup.chain().as_str();
+        let named = |found: String| {
+            let is_named = chains.len() == 1 || found.starts_with(&format!("{chain} "));
+            if is_named { found } else { format!("{chain}: {found}") }
+        };
+        let probed = setup.probe(reader, Clock::machine().now(), &folder);
+        checks.extend(probed.into_iter().map(|(name, found)| match found {
+            ChainFinding::Works(found) => Check::green(name, named(found)),
+            ChainFinding::Better(ProbeTrouble { found, fix }) => Check::warned(name, named(found), fix),
+            ChainFinding::Broken(ProbeTrouble { found, fix }) => Check::red(name, named(found), fix),
+        }));
+    }
+    let signers: BTreeSet<&Path> =
+        chains.iter().filter_map(|setup| setup.signer.as_deref().and_then(Path::parent)).collect();
+    checks.extend(signers.into_iter().filter_map(keys));
     checks
 }
 

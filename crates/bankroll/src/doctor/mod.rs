@@ -26,7 +26,8 @@ Examples:
   bankroll doctor --json                 for monitoring
 
 With chain.rpc set it also asks every RPC node and the signer, and compares the
-indexer's position with the chain. Exit code 1 if a check is red, 4 if the books
+indexer's position with the chain; the same for each further chain. Red: a real
+chain with one provider, and a provider without encryption. Exit code 1 if a check is red, 4 if the books
 are unsound. Nothing is changed, and a writer may run meanwhile.
 
 No command makes backups yet. A sound copy is the whole folder, copied while no

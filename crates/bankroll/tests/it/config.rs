@@ -59,13 +59,13 @@ fn webhooks_reach_no_private_target_with_a_real_chain() {
 
 #[test]
 fn each_problem_is_a_cause_in_json() {
-    let args = ["config", "check", "--json", "--set", "books.queue_max=1", "--set", "chain.symbol="];
+    let args = ["config", "check", "--json", "--set", "books.queue_max=1", "--set", "books.folder="];
     let refused = run(folder().path(), &args);
     let body: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
     assert_eq!(body["error"]["message"], "the configuration cannot be used");
     let problems = [
+        "--set books.folder: set this to a folder, as in \".\"",
         "--set books.queue_max: 1 is not a whole number from 1024 to 1048576",
-        "--set chain.symbol: set this to the coin of the chain, as in \"ETH\"",
     ];
     assert_eq!(body["error"]["causes"], serde_json::json!(problems));
 }
@@ -132,4 +132,73 @@ fn durability_that_loses_money_gets_a_warning() {
     let played = run_with(folder().path(), &env, &args);
     assert!(played.stderr.contains("WARNING"), "{}", played.stderr);
     assert_eq!(played.json()["audit"]["ok"], true);
+}
+
+const POLYGON: &str = "[chains.polygon]\nid = 137\nconfirmations = 64\nrpc = \"https://a.example/s3cret\"\n\
+                       ws = \"wss://a.example/s3cret\"\nwallet = \"0x00000000000000000000000000000000000000aa\"\n\
+                       genesis = \"0x1111111111111111111111111111111111111111111111111111111111111111\"\n";
+
+#[test]
+fn a_further_chain_has_the_keys_of_the_first_in_every_layer_and_no_key_of_a_provider_is_shown() {
+    let folder = folder();
+    fs::write(folder.path().join("bankroll.toml"), POLYGON).unwrap();
+    let env = [
+        ("BANKROLL__CHAINS__POLYGON__CONFIRMATIONS", "100"),
+        ("BANKROLL__CHAINS__POLYGON__START", "7"),
+        ("BANKROLL__CHAINS__BSC__RPC", "https://me:s3cret@b.example,https://c.example/s3cret"),
+    ];
+    let set = ["chains.polygon.confirmations=128", "chains.bsc.id=56"].map(|set| ["--set", set]).concat();
+    let bsc = [
+        "chains.bsc.wallet=0x00000000000000000000000000000000000000aa",
+        "chains.bsc.genesis=0x2222222222222222222222222222222222222222222222222222222222222222",
+    ];
+    let set: Vec<&str> = set.into_iter().chain(bsc.map(|set| ["--set", set]).concat()).collect();
+    let with = |args: &[&str]| run_with(folder.path(), &env, &[args, &set].concat());
+    let shown = with(&["config", "show", "--origin", "--json"]).json();
+    let check = |key: &str, value: serde_json::Value, origin: &str| {
+        assert_eq!((&shown[key]["value"], &shown[key]["origin"]), (&value, &origin.into()), "{key}");
+    };
+    check("chains.polygon.confirmations", 128.into(), "--set chains.polygon.confirmations");
+    check("chains.polygon.start", 7.into(), "BANKROLL__CHAINS__POLYGON__START");
+    check("chains.polygon.id", 137.into(), "./bankroll.toml");
+    check("chains.polygon.rpc", "https://a.example/***".into(), "./bankroll.toml");
+    check("chains.polygon.ws", "wss://a.example/***".into(), "./bankroll.toml");
+    check("chains.polygon.finality", "auto".into(), "default");
+    check("chains.bsc.rpc", "https://***@b.example,https://c.example/***".into(), "BANKROLL__CHAINS__BSC__RPC");
+    for args in [&["config", "show"][..], &["config", "show", "--json"], &["config", "show", "--origin"]] {
+        let text = with(args).ok();
+        assert!(text.contains("a.example") && !text.contains("s3cret"), "{text}");
+    }
+    let text = with(&["config", "show"]).ok();
+    assert!(text.contains("\n[chains.bsc]\n") && text.contains("\n[chains.polygon]\n"), "{text}");
+    with(&["config", "check"]).ok();
+}
+
+#[test]
+fn a_configuration_that_init_writes_has_the_further_chains_that_were_given() {
+    let folder = folder();
+    let set = ["--set", "chains.polygon.id=137", "--set", "chains.polygon.symbol=POL"];
+    run(folder.path(), &[&["init"][..], &set].concat()).ok();
+    let shown = run(folder.path(), &["config", "show", "--json"]).json();
+    assert_eq!(
+        (&shown["chains"]["polygon"]["id"], &shown["chains"]["polygon"]["symbol"]),
+        (&137.into(), &"POL".into())
+    );
+}
+
+#[test]
+fn all_problems_of_all_chains_are_reported_at_once() {
+    let twice = POLYGON.replace("polygon", "matic");
+    check_refused(
+        &format!("[chain]\nid = \"one\"\n{POLYGON}poll_ms = 0\n{twice}rcp = 1\n"),
+        &[
+            "chain.id: \"one\" is not a whole number",
+            "chains.polygon.poll_ms: 0 is not a whole number from 1 to 600000",
+            "there is no key `chains.matic.rcp`; did you mean `chains.matic.rpc`?",
+        ],
+    );
+    check_refused(
+        &format!("{POLYGON}treasury = \"0x12\"\n{}", twice.replace("1111", "11")),
+        &["chains.polygon.treasury: \"0x12\": an address is", "chains.matic.genesis: \"0x11"],
+    );
 }

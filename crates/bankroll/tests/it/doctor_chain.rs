@@ -134,6 +134,54 @@ fn what_does_not_work_is_red_with_what_to_do() {
     check_red(doctor(folder.path(), &right, &[]), "keys", "readable by other users", "chmod 600 ./signer/wallet.json");
 }
 
+/// The checks of providers: whether each is red, what was found, the fix.
+fn providers(folder: &Path, chains: &[(&str, u64, &str)]) -> Vec<(bool, String, String)> {
+    let of_chain = |(section, id, rpc): &(&str, u64, &str)| {
+        let genesis = format!("{section}.genesis=0x{}", "11".repeat(32));
+        [
+            format!("{section}.id={id}"),
+            format!("{section}.rpc={rpc}"),
+            format!("{section}.wallet={OTHER_WALLET}"),
+            genesis,
+        ]
+    };
+    let set = chains.iter().flat_map(of_chain).flat_map(|set| ["--set".to_owned(), set]);
+    let args: Vec<String> = ["doctor".to_owned(), "--json".to_owned()].into_iter().chain(set).collect();
+    let report = run(folder, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    let text = |check: &Value, key: &str| check[key].as_str().unwrap_or_default().to_owned();
+    let checks = report["checks"].as_array().unwrap().iter().filter(|check| check["name"] == "providers");
+    checks.map(|check| (check["ok"] == false, text(check, "found"), text(check, "fix"))).collect()
+}
+
+#[test]
+fn a_real_chain_needs_two_providers_and_encryption_and_each_chain_has_a_line() {
+    let folder = folder();
+    run(folder.path(), &["init"]).ok();
+    let found = providers(
+        folder.path(),
+        &[
+            ("chain", 1, "http://127.0.0.1:1"),
+            ("chains.alone", 10, "https://a.invalid/s3cret1,https://a.invalid/s3cret2"),
+            ("chains.bsc", 56, "http://localhost:1,https://b.invalid/s3cret"),
+            ("chains.plain", 137, "https://a.invalid,http://b.invalid:8545/s3cret"),
+            ("chains.test", 31_337, "http://127.0.0.1:1"),
+        ],
+    );
+    let one = |chain: &str| format!("{chain} has one provider: nothing else says whether its blocks are the chain's");
+    let add = |section: &str| format!("add the URL of another provider to {section}.rpc");
+    let plain = "eip155:137 is read from b.invalid:8545 without encryption: anyone on the way can make up blocks";
+    let https = "use https:// and wss:// in chains.plain.rpc and chains.plain.ws, or a tunnel to this machine";
+    let expected = [
+        (true, one("eip155:1"), add("chain")),
+        (true, one("eip155:10"), add("chains.alone")),
+        (false, "eip155:56 has 2 providers".to_owned(), String::new()),
+        (true, plain.to_owned(), https.to_owned()),
+        (false, one("eip155:31337"), add("chains.test")),
+    ];
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn the_indexers_place_is_compared_with_the_chain() {
     let folder = folder();

@@ -82,7 +82,7 @@ fn given_values_are_written_into_a_file_for_this_user_alone() {
     assert!(shown.to_string().contains("\"chain.confirmations\":") || shown["chain"]["confirmations"] == 3, "{shown}");
     let mode = fs::metadata(folder.path().join("bankroll.toml")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    run(folder.path(), &["init", "--dir", "other", "--set", "chain.confirmations=0"])
+    run(folder.path(), &["init", "--dir", "other", "--set", "chain.confirmations=-1"])
         .fails(2, &["chain.confirmations"]);
     assert!(!folder.path().join("other").exists());
 }

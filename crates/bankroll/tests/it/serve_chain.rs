@@ -28,10 +28,14 @@ struct Chain {
 
 impl Chain {
     fn start() -> Self {
+        Self::with_id("31337")
+    }
+
+    fn with_id(id: &str) -> Self {
         let folder = folder();
         let mut chain = command(folder.path());
         let chain =
-            chain.args(["chain", "--json", "--block-time", "0", "--seed", "7", "--chain-id", "31337", "--port", "0"]);
+            chain.args(["chain", "--json", "--block-time", "0", "--seed", "7", "--chain-id", id, "--port", "0"]);
         let mut process = chain.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -154,6 +158,50 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
 }
 
 #[test]
+fn a_further_chain_is_followed_while_the_first_is_away() {
+    let folder = folder();
+    casino(folder.path());
+    let chain = Chain::with_id("1337");
+    let mut serve = command(folder.path());
+    let of_first = ["chain.id=31337", "chain.rpc=http://127.0.0.1:1", "chain.poll_ms=10"].map(str::to_owned);
+    let genesis = format!("chain.genesis=0x{}", "11".repeat(32));
+    let of_first = of_first.into_iter().chain([genesis, format!("chain.wallet={WALLET}")]);
+    let of_second = [
+        "chains.second.id=1337".to_owned(),
+        "chains.second.symbol=SEC".to_owned(),
+        "chains.second.confirmations=2".to_owned(),
+        "chains.second.poll_ms=10".to_owned(),
+        "chains.second.signer=".to_owned(),
+        format!("chains.second.genesis={}", chain.started["genesis"].as_str().unwrap()),
+        format!("chains.second.wallet={WALLET}"),
+    ];
+    let set = of_first.chain(of_second).flat_map(|set| ["--set".to_owned(), set]);
+    serve.envs(API_ANYWHERE).env("BANKROLL__CHAINS__SECOND__RPC", chain.url()).args(["serve", "--json"]).args(set);
+    let node = Running::spawn(serve, "node-1");
+    let [nothing, trouble] = node.until_all(["pays_nothing", "trouble"]);
+    let says = "eip155:1337: pays nothing on eip155:1337: chains.second.signer is empty";
+    assert_eq!((&nothing["chain"], &nothing["message"]), (&json!("eip155:1337"), &json!(says)));
+    assert_eq!(trouble["chain"], "eip155:31337", "{trouble}");
+    sign_in(folder.path());
+
+    let raw = player().sign(&Payment::new(1_337, 0, WALLET.parse().unwrap(), U256::from(70_000)));
+    chain.tell("eth_sendRawTransaction", &json!([raw.to_string()]));
+    chain.tell("sim_mine", &json!([2]));
+    let credited = node.until("deposit_credited");
+    let (hash, address) = (transaction_hash(&raw), format!("{:#x}", player().address()));
+    let says = format!(
+        "eip155:1337: deposit {hash:#x}: 0.00000000000007 SEC is credited to player {address} as unallocated: wrong_asset"
+    );
+    assert_eq!((&credited["chain"], &credited["message"]), (&json!("eip155:1337"), &json!(says)));
+    let balance = |name: &str| run(folder.path(), &["balance", name, "--json"]).json()["balance"].clone();
+    assert_eq!(balance(&format!("arena/unallocated/2/{address}")), "70000");
+    assert_eq!(balance("@house/custody/2/hot-1337"), "70000");
+    node.signal("-TERM");
+    assert_eq!(node.ended(), (0, String::new()));
+    chain.end();
+}
+
+#[test]
 fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
     let folder = folder();
     let check = |set: &[&str], says: &[&str]| {
@@ -175,7 +223,7 @@ fn a_chain_that_cannot_be_is_refused_with_everything_that_is_wrong() {
     check(&[rpc, &nobodys], &["chain.wallet: this is the zero address, which has no key"]);
     let mistyped = "chain.wallet=0xD654dfd650a6B388b114f1B85e3f04f6642FCEF2";
     check(&[rpc, mistyped], &["the address does not match its checksum: a digit is mistyped"]);
-    check(&[rpc, "chain.confirmations=0"], &["chain.confirmations: 0 is not a whole number from 1 to 10000"]);
+    check(&[rpc, "chain.confirmations=-1"], &["chain.confirmations: -1 is not a whole number from 0 to 10000"]);
     check(
         &[rpc, "chain.poll_ms=0", "server.world_bps=20000"],
         &["chain.poll_ms: 0", "server.world_bps: 20000 is not a whole number from 0"],

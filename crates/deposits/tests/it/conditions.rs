@@ -46,8 +46,7 @@ fn a_credit_that_was_built_before_a_pause_is_not_a_buy_in_after_it() {
     world.pay(ALICE, 1_125);
     world.mine(3);
     world.scan_all();
-    let built =
-        crediting::prepare_credits(&world.servers, &world.standing(), world.ledger(), world.rows(), 10).unwrap();
+    let built = world.with_rules(|rules| crediting::prepare_credits(rules, world.ledger(), world.rows(), 10)).unwrap();
     assert_eq!(built.requests.len(), 1);
     // The owner pauses deposits, and has the answer, before the credit is submitted.
     set_version(&world, 2);

@@ -1,7 +1,10 @@
 //! The process dies between any two steps, or loses an answer: the rows say what is left to do.
 
 use bankroll_chains_simulated::{Fate, Reorg};
-use bankroll_deposits::{ScanOutcome, crediting::no_exclusions};
+use bankroll_deposits::{
+    ScanOutcome,
+    crediting::{CreditRules, no_exclusions},
+};
 
 use crate::world::{ALICE, BOB, World};
 
@@ -60,12 +63,14 @@ fn crediting_twice_at_once_credits_once() {
     let (ledger, servers) = (world.ledger().clone(), world.servers.clone());
     let mut others = servers.clone();
     others.values_mut().for_each(|rules| rules.version = 2);
+    let watch = world.with_rules(|rules| rules.watch.clone());
     std::thread::scope(|scope| {
         for servers in [&servers, &others] {
-            let ledger = ledger.clone();
+            let (ledger, watch) = (ledger.clone(), &watch);
             scope.spawn(move || {
+                let rules = CreditRules { servers, watch, standing: &no_exclusions };
                 let rows = bankroll_store::Rows::open(&ledger).unwrap();
-                bankroll_deposits::crediting::step(servers, &no_exclusions, &ledger, &rows, 10).unwrap();
+                bankroll_deposits::crediting::step(&rules, &ledger, &rows, 10).unwrap();
             });
         }
     });

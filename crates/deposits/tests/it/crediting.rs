@@ -1,9 +1,8 @@
 //! From a payment on chain to money in the books.
 
-use bankroll_chains_simulated::U256;
+use bankroll_chains_simulated::{U256, contracts::DOLLAR};
 use bankroll_deposits::{ChainProgress, Purpose, ScanError, ScanOutcome};
-use bankroll_ledger::{Amount, AssetId, ColumnValue, Principal, Rejection};
-use bankroll_store::columns::{one, text};
+use bankroll_ledger::{Amount, AssetId, Principal, Rejection};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot, name};
 
@@ -15,9 +14,12 @@ fn a_deposit_is_seen_becomes_final_and_is_credited_with_the_fee_on_top() {
     let mut world = World::new();
     let payment = world.pay(ALICE, 1_200);
     world.mine(1);
-    let ScanOutcome::Moved { to, unwound_to: None, deposits } = world.scan().unwrap() else { panic!("a new block") };
+    let ScanOutcome::Moved { to, unwound_to: None, deposits, .. } = world.scan().unwrap() else {
+        panic!("a new block")
+    };
     let [seen] = &deposits[..] else { panic!("{deposits:?}") };
-    let included = ChainProgress::Included { from: address(ALICE), purpose: Purpose::Player, block: 1, final_at: 3 };
+    let included =
+        ChainProgress::Included { from: address(ALICE), purpose: Purpose::Player, doubt: None, block: 1, final_at: 3 };
     assert_eq!((seen.epoch, seen.value.to_string().as_str(), seen.progress), (1, "1200", included));
     let id = &seen.id;
     assert_eq!((to.number, id.as_str()), (1, format!("eip155:1337:{payment:#x}:native:0").as_str()));
@@ -198,35 +200,27 @@ fn several_deposits_of_several_blocks_are_taken_in_steps_of_any_size() {
 
 #[test]
 fn an_amount_that_the_ledger_cannot_count_is_held_whole() {
-    let mut world = World::new();
+    let mut world = World::with_tokens();
     let enormous = U256::from(u128::MAX) + U256::from(5);
-    // No account on this chain has that much; the row is what the scanner makes of such a block.
-    let sql =
-        "INSERT INTO deposits SELECT 'big', chain, 'big', kind, position, asset, NULL, $1, from_address, to_address,
-               purpose, server, wallet, custody, 1, block_number, block_hash, block_time, tx_index,
-               required_confirmations, 'final', 'held', 'none', 0, NULL, NULL, NULL, NULL, 0, 1, 1, NULL FROM deposits";
-    world.pay(ALICE, 1_125);
+    world.mint(DOLLAR, hot(), enormous);
     world.settle(3);
-    let values = vec![bankroll_ledger::ColumnValue::Text(enormous.to_string())];
-    let statement = bankroll_store::Statement { sql: sql.into(), values, must_change: Some(1) };
-    world.rows().write(vec![statement]).unwrap();
     assert!(world.book().is_idle());
     let held = world.pairs("SELECT amount_raw AS a, ledger_state AS b FROM deposits WHERE review_state = 'held'");
     assert_eq!(held, [("340282366920938463463374607431768211460".to_owned(), "none".to_owned())]);
+    assert_eq!(world.pairs("SELECT doubt AS a, amount AS b FROM deposits")[0].0, "amount_too_large");
+    world.audit();
 }
 
 #[test]
 fn what_the_books_refuse_for_good_is_recorded_and_blocks_no_other_deposit() {
-    let mut world = World::new();
-    world.pay(ALICE, 1_125);
+    let mut world = World::with_tokens();
+    world.mint(DOLLAR, hot(), U256::from(1_000));
     world.settle(3);
-    let enormous = world.pay(BOB, 7);
+    // Together with what the wallet has, the books cannot count it.
+    world.mint(DOLLAR, hot(), U256::from(u128::MAX));
     world.pay(ALICE, 1_125);
     world.mine(3);
     world.scan_all();
-    // Beside what the wallet has, the books cannot count it.
-    let values = vec![ColumnValue::Amount(Amount::MAX), text(&format!("{enormous:#x}"))];
-    world.rows().write(vec![one("UPDATE deposits SET amount = $1 WHERE tx_hash = $2", values)]).unwrap();
     let booked = world.book();
     let why: Vec<Rejection> = booked.refused.iter().map(|(_, why)| *why).collect();
     assert_eq!((booked.credited.len(), &why[..]), (1, &[Rejection::BalanceOverflow][..]));
@@ -234,7 +228,7 @@ fn what_the_books_refuse_for_good_is_recorded_and_blocks_no_other_deposit() {
     let refused =
         world.pairs("SELECT ledger_error AS a, ledger_error_epoch AS b FROM deposits WHERE ledger_state = 'none'");
     assert_eq!(refused, [("balance_overflow".to_owned(), "1".to_owned())]);
-    assert_eq!(world.balances(ALICES), [2_000, 50, 200, 0]);
+    assert_eq!(world.balances(ALICES), [1_000, 25, 100, 0]);
     world.audit();
 }
 

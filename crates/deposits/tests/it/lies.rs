@@ -15,8 +15,7 @@ fn rows(world: &World) -> String {
         "SELECT block_number AS a, block_hash AS b FROM chain_cursor",
         "SELECT number AS a, hash AS b FROM block_headers ORDER BY number",
         "SELECT id AS a, chain_state AS b FROM deposits ORDER BY id",
-        "SELECT id AS a, block_hash AS b FROM chain_events ORDER BY id",
-        "SELECT deposit_id AS a, epoch AS b FROM deposit_observations ORDER BY deposit_id",
+        "SELECT number AS a, hash AS b FROM chain_events ORDER BY number",
     ];
     tables.map(|sql| format!("{:?}", world.pairs(sql))).join("\n")
 }

@@ -2,7 +2,8 @@
 
 use bankroll_chains_simulated::{Fate, NodeFault, Reorg};
 use bankroll_deposits::{
-    DepositId, DepositKind, LedgerState, PlayerStanding, Purpose, ScanError, ScanOutcome,
+    Attribution, DepositId, DepositKind, EventTail, LedgerState, PlayerStanding, Purpose, ReviewState, ScanError,
+    ScanOutcome,
     credit::{CreditDue, accounts, allocate, credit},
 };
 use bankroll_ledger::{Amount, BlockRef, Principal, Rejection};
@@ -17,8 +18,8 @@ fn reorg(world: &World, depth: u64, length: u64, fate: Fate) {
 
 fn events(world: &World) -> Vec<(String, String)> {
     world.pairs(
-        "SELECT block_height AS a, CASE WHEN reverses IS NULL THEN 'seen' ELSE 'reversed' END AS b
-         FROM chain_events ORDER BY observed_at, id",
+        "SELECT block_height AS a, CASE change WHEN 'included' THEN 'seen' ELSE 'reversed' END AS b
+         FROM chain_events WHERE change <> 'final' ORDER BY number",
     )
 }
 
@@ -191,10 +192,15 @@ fn a_credit_that_was_prepared_before_its_block_was_gone_is_refused() {
     let due = CreditDue {
         id: DepositId::new(&name("eip155:1337"), payment, DepositKind::Native, 0),
         epoch: 1,
-        purpose: Purpose::Player,
-        server: Some(name("arena")),
-        wallet: Some(name("alice")),
-        custody: "@house/custody/1/hot".parse().unwrap(),
+        attribution: Attribution {
+            purpose: Purpose::Player,
+            server: name("arena"),
+            wallet: Some(name("alice")),
+            custody: "@house/custody/1/hot".parse().unwrap(),
+        },
+        doubt: None,
+        evidence: EventTail::EMPTY,
+        review_state: ReviewState::None,
         from: address(ALICE).lower_hex(),
         amount: Amount::new(1_125),
         tx_hash: format!("{payment:#x}"),

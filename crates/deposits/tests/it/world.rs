@@ -5,17 +5,25 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcNode};
-use bankroll_chains_simulated::{B256, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
+use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
+use bankroll_chains_simulated::{
+    Address as SimulatedAddress, B256, Bytes, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256,
+    contracts::{self, DECLINING, DOLLAR, TAXED},
+};
 use bankroll_deposits::{
-    BlocksAhead, BookingOutcome, BuyIn, CreditError, DEPOSITS, DepositRules, Indexer, Payer, PlayerStanding,
-    ScanConfig, ScanError, ScanOutcome, ServerRules, Servers, WatchList, WatchedAddress, crediting, scanner, view,
+    BlocksAhead, BookingOutcome, BuyIn, ChainEvent, CreditError, DEPOSITS, DepositRules, EventTail, Indexer, Payer,
+    PlayerStanding, ScanConfig, ScanError, ScanOutcome, ServerRules, Servers, WatchList, WatchedAddress, audit,
+    crediting::{self, CreditRules},
+    event_log, scanner, view,
 };
 use bankroll_ledger::{
     AccountName, Action, Amount, Asset, AssetId, ColumnValue, IdempotencyKey as RequestKey, Leg, Name, Namespace,
     Principal, References, Request, Scope, Time, Unit,
 };
-use bankroll_store::{Answer, Audit, Clock, Ledger, LedgerOptions, Migrations, Reader, Rows};
+use bankroll_store::{
+    Answer, Audit, Clock, Ledger, LedgerOptions, Location, Migrations, Reader, Rows,
+    columns::{int, one, text},
+};
 use bankroll_testkit::postgres;
 use tempfile::TempDir;
 
@@ -74,7 +82,13 @@ impl World {
         let options = LedgerOptions { clock, migrations: vec![DEPOSITS, STAND_IN], ..LedgerOptions::new(location) };
         let custody: AccountName = "@house/custody/1/hot".parse().unwrap();
         let proven = [(address(ALICE), name("alice")), (address(BOB), name("bob"))];
-        let watched = WatchedAddress { server: name("arena"), custody, payer: Payer::Sender, since: 0 };
+        let watched = WatchedAddress {
+            server: name("arena"),
+            custody,
+            payer: Payer::Sender,
+            by_asset: BTreeMap::new(),
+            since: 0,
+        };
         let buy_in = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 1_000 };
         let mut world = Self {
             _folder: folder,
@@ -83,9 +97,10 @@ impl World {
             node: RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0)), identity),
             chain,
             config: ScanConfig {
-                rules: DepositRules { chain: name("eip155:1337"), confirmations: 3 },
+                rules: DepositRules { chain: name("eip155:1337"), coin: AssetId(1), confirmations: 3, agreement: None },
                 watch: WatchList {
                     addresses: BTreeMap::from([(hot(), watched)]),
+                    tokens: BTreeMap::new(),
                     treasury: BTreeSet::from([address(TREASURY)]),
                     proven: BTreeMap::from(proven),
                     own: BTreeSet::new(),
@@ -93,6 +108,8 @@ impl World {
                 start: 1,
                 window: 16,
                 blocks_per_step: 100,
+                traces: false,
+                finality: FinalityMark::Depth,
             },
             servers: BTreeMap::from([(
                 name("arena"),
@@ -107,6 +124,21 @@ impl World {
         let coin = Asset { chain: name("eip155:1337"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
         world.ledger().list_asset(coin).unwrap();
         world.scan().unwrap();
+        world
+    }
+
+    /// The same with three listed tokens and with traces: a correct one (asset 2), one that keeps a tenth of each
+    /// transfer (3), and one whose transfers do nothing (4).
+    pub fn with_tokens() -> Self {
+        let mut world = Self::new();
+        for (number, contract) in (2..).zip([DOLLAR, TAXED, DECLINING]) {
+            let contract = Address(contract.into_array());
+            let unit = Unit::Token(name(&contract.lower_hex()));
+            let token = Asset { chain: name("eip155:1337"), unit, decimals: 6, symbol: "TOKEN".into() };
+            assert_eq!(world.ledger().list_asset(token).unwrap(), AssetId(number));
+            world.config.watch.tokens.insert(contract, AssetId(number));
+        }
+        world.config.traces = true;
         world
     }
 
@@ -148,8 +180,27 @@ impl World {
     }
 
     pub fn pay_to(&mut self, person: u64, to: Address, wei: U256) -> B256 {
+        self.send(person, |nonce| Payment::new(1337, nonce, to.0.into(), wei))
+    }
+
+    /// Calls a contract.
+    pub fn call(&mut self, person: u64, contract: SimulatedAddress, wei: u128, input: Bytes) -> B256 {
+        self.send(person, |nonce| Payment::new(1337, nonce, contract, U256::from(wei)).calling(input))
+    }
+
+    /// Makes tokens at an address, in a transaction of the treasury's.
+    pub fn mint(&mut self, token: SimulatedAddress, to: Address, amount: U256) -> B256 {
+        self.call(TREASURY, token, 0, contracts::mint_call(to.0.into(), amount))
+    }
+
+    /// Sends tokens that the person has.
+    pub fn send_tokens(&mut self, person: u64, token: SimulatedAddress, to: Address, amount: u64) -> B256 {
+        self.call(person, token, 0, contracts::transfer_call(to.0.into(), U256::from(amount)))
+    }
+
+    fn send(&mut self, person: u64, payment: impl FnOnce(u64) -> Payment) -> B256 {
         let nonce = self.nonces.entry(person).or_default();
-        let payment = Payment::new(1337, *nonce, to.0.into(), wei);
+        let payment = payment(*nonce);
         *nonce += 1;
         let raw = SimulatedKey::derived(SEED, person).sign(&payment);
         self.chain.lock().unwrap().send(&raw).unwrap()
@@ -170,12 +221,12 @@ impl World {
 
     /// The same in two halves.
     pub fn read_ahead(&self) -> BlocksAhead {
-        scanner::read_ahead(&self.config, &self.node, self.rows()).unwrap()
+        scanner::read_ahead(&self.config, &self.node, Time(self.now), self.rows()).unwrap()
     }
 
     pub fn apply_blocks(&mut self, ahead: BlocksAhead) -> Result<ScanOutcome, ScanError> {
         self.now += 1;
-        scanner::apply_blocks(&self.config, ahead, Time(self.now), self.rows())
+        scanner::apply_blocks(&self.config, ahead, Time(self.now), &self.node, self.rows())
     }
 
     /// The role `indexer`.
@@ -194,7 +245,7 @@ impl World {
             watch.proven.extend(proven);
             Ok(())
         };
-        indexer.step(Time(self.now), &self.node, self.rows(), update)
+        indexer.step(Time(self.now), (&self.node).into(), self.rows(), update)
     }
 
     pub fn scan_all(&mut self) {
@@ -202,7 +253,47 @@ impl World {
     }
 
     pub fn book(&self) -> BookingOutcome {
-        crediting::step(&self.servers, &self.standing(), self.ledger(), self.rows(), 100).unwrap()
+        self.try_book().unwrap()
+    }
+
+    pub fn try_book(&self) -> Result<BookingOutcome, CreditError> {
+        self.with_rules(|rules| crediting::step(rules, self.ledger(), self.rows(), 100))
+    }
+
+    pub fn is_on_postgres(&self) -> bool {
+        matches!(self.ledger().location(), Location::Postgres(_))
+    }
+
+    /// The scanner's log.
+    pub fn events(&self) -> Vec<ChainEvent> {
+        event_log::of_chain(self.reader(), &name("eip155:1337"), 0, 1_000).unwrap()
+    }
+
+    /// Appends to an empty log what `edit` makes of these events, each with the hash of its content, and lets the cursor
+    /// name the last one.
+    pub fn append_events(&self, events: Vec<ChainEvent>, edit: impl Fn(&mut ChainEvent)) {
+        let (mut tail, mut statements) = (EventTail::EMPTY, Vec::new());
+        for mut event in events {
+            edit(&mut event);
+            let event = ChainEvent::after(tail, &event.chain, event.change, event.inclusion, event.head, event.at);
+            tail = event.tail();
+            let (names, values): (Vec<_>, Vec<_>) = event.row().into_iter().unzip();
+            let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
+            let sql = format!("INSERT INTO chain_events ({}) VALUES ({})", names.join(", "), places.join(", "));
+            statements.push(one(&sql, values));
+        }
+        let cursor = "UPDATE chain_cursor SET events = $1, events_hash = $2";
+        statements.push(one(cursor, vec![int(tail.number), text(&tail.hash.to_string())]));
+        self.rows().write(statements).unwrap();
+    }
+
+    /// What the books know of servers, addresses and players.
+    pub fn with_rules<T>(&self, run: impl FnOnce(&CreditRules<'_>) -> T) -> T {
+        let mut watch = self.config.watch.clone();
+        watch.proven.extend(self.signed_in.clone());
+        let watch = BTreeMap::from([(name("eip155:1337"), watch)]);
+        let standing = self.standing();
+        run(&CreditRules { servers: &self.servers, watch: &watch, standing: &standing })
     }
 
     /// What the registry would say about players: Alice may have excluded herself.
@@ -270,8 +361,11 @@ impl World {
 
     /// The books computed again; and what our wallet must hold is what rows say is booked.
     pub fn audit(&self) {
-        Audit::new(Reader::open(self.ledger().location()).unwrap()).run(|_| {}).unwrap();
-        let booked = "SELECT id AS a, amount AS b FROM deposits WHERE ledger_state IN ('credited', 'suspense')";
+        let reader = Reader::open(self.ledger().location()).unwrap();
+        audit::run(&reader).unwrap();
+        Audit::new(reader).run(|_| {}).unwrap();
+        let booked =
+            "SELECT id AS a, amount AS b FROM deposits WHERE ledger_state IN ('credited', 'suspense') AND asset = 1";
         let booked: u128 = self.pairs(booked).iter().map(|(_, amount)| amount.parse::<u128>().unwrap()).sum();
         assert_eq!(self.balances(["@house/custody/1/hot"]), [booked]);
     }

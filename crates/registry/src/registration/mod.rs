@@ -253,14 +253,17 @@ fn watch_deposit_address(
     let now = context.now;
     let wallet = registry.wallet_at(&server.chain, server.deposit_address);
     let wallet = wallet.ok_or(RegistrationRefusal::CustodyKeyUnknown)?;
+    // What is watched for the server on another chain, or for another asset, stays as it is.
+    let is_here = |account: &&ServerAccount| account.chain == server.chain && account.asset == server.asset;
     let is_former = |account: &&ServerAccount| account.player.is_none() && account.address != server.deposit_address;
     let is_active = |account: &&ServerAccount| account.status == ServerAccountStatus::Active;
     let retire = |account: &ServerAccount| {
         let (status, revision) = (ServerAccountStatus::Retired, account.revision.saturating_add(1));
         RegistryChange::ServerAccount(ServerAccount { status, updated_at: now, revision, ..account.clone() })
     };
-    let former = registry.accounts_of(&server.name).filter(is_former).filter(is_active).map(retire);
-    let known = registry.accounts_of(&server.name).find(|account| account.address == server.deposit_address);
+    let former = registry.accounts_of(&server.name).filter(is_here).filter(is_former).filter(is_active).map(retire);
+    let mut known = registry.accounts_of(&server.name).filter(is_here);
+    let known = known.find(|account| account.address == server.deposit_address);
     let account = ServerAccount {
         chain: server.chain.clone(),
         address: server.deposit_address,

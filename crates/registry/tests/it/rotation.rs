@@ -1,7 +1,9 @@
 //! Server keys: rotation with overlap, revocation, what a key may not do.
 
-use bankroll_ledger::{Amount, Time};
-use bankroll_registry::{Caller, KeyStanding, RegistryRefusal, ServerAccountStatus, ServerKeyUpdate};
+use bankroll_ledger::{Amount, AssetId, Name, Time};
+use bankroll_registry::{
+    Caller, KeyStanding, RegistryChange, RegistryRefusal, ServerAccount, ServerAccountStatus, ServerKeyUpdate,
+};
 
 use crate::world::{BOUNDS, NEXT_SERVER, NOON, SERVER, STRANGER, World, address, name};
 
@@ -89,6 +91,40 @@ fn another_custody_key_rotates_the_deposit_address_and_the_old_one_is_still_watc
     let mut watched: Vec<_> = world.registry.watch_list().map(|entry| (entry.address, entry.status)).collect();
     watched.sort_by_key(|(address, _)| *address != old);
     assert_eq!(watched, [(old, ServerAccountStatus::Retired), (address(STRANGER), ServerAccountStatus::Active)]);
+    world.audit().unwrap();
+}
+
+/// With one wallet on many chains, the new address may be watched on another chain already.
+#[test]
+fn a_rotation_leaves_what_is_watched_on_other_chains() {
+    let mut world = World::with_server();
+    let first = world.registry.watch_list().next().unwrap().clone();
+    let elsewhere = |address| ServerAccount {
+        chain: name("eip155:1"),
+        address,
+        asset: AssetId(2),
+        start_block: 90,
+        revision: 1,
+        ..first.clone()
+    };
+    let others = [elsewhere(first.address), elsewhere(address(STRANGER))];
+    world.commit(&others.clone().map(RegistryChange::ServerAccount));
+    let draft = bankroll_registry::CustodyKeyDraft { id: name("next"), xpub: None, address: Some(address(STRANGER)) };
+    world.make(|registry, now| registry.add_custody_key(&draft, now));
+    world.make(|registry, now| registry.revoke_server_key(address(SERVER), now));
+    let mut next = World::key_draft(NEXT_SERVER);
+    next.custody_key = name("next");
+    world.make(|registry, now| registry.add_server_key(&next, now));
+    let mut terms = world.terms();
+    terms.payoutAddress = address(STRANGER).0.into();
+    world.register(NEXT_SERVER, &terms).unwrap();
+
+    let watched = |chain: Name| world.registry.watch_list().filter(move |entry| entry.chain == chain).cloned();
+    let mut left: Vec<_> = watched(name("eip155:1")).collect();
+    left.sort_by_key(|account| account.address != first.address);
+    assert_eq!(left, others);
+    let new = watched(first.chain.clone()).find(|entry| entry.address == address(STRANGER)).unwrap();
+    assert_eq!((new.revision, new.status, new.start_block), (1, ServerAccountStatus::Active, first.start_block));
     world.audit().unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Open alerts as metrics of the process that holds the books.
+//! Open alerts, and how far each chain is read, as metrics and readiness of the process that holds the books.
 
 use std::{
     collections::BTreeMap,
@@ -6,8 +6,8 @@ use std::{
 };
 
 use bankroll_alerts::{AlertKind, AlertState};
-use bankroll_api::front::MetricGauge;
-use bankroll_ledger::Time;
+use bankroll_api::front::{MetricGauge, ReadyCheck};
+use bankroll_ledger::{Name, Time};
 
 /// How many alerts have each kind and state, and when that was known.
 type KnownCounts = (BTreeMap<(AlertKind, AlertState), u64>, Time);
@@ -17,6 +17,17 @@ type KnownCounts = (BTreeMap<(AlertKind, AlertState), u64>, Time);
 #[derive(Clone, Debug, Default)]
 pub struct AlertCounts {
     known: Arc<Mutex<Option<KnownCounts>>>,
+    chains: Arc<Mutex<BTreeMap<Name, ChainPlace>>>,
+}
+
+/// How far the indexer of a chain is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChainPlace {
+    /// The last block that it has read, and when; `None` before the first.
+    pub place: Option<(u64, Time)>,
+    /// Why it does not go on.
+    pub problem: Option<String>,
+    pub is_development: bool,
 }
 
 impl AlertCounts {
@@ -24,8 +35,52 @@ impl AlertCounts {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((counts, now));
     }
 
+    pub(super) fn set_chain(&self, chain: &Name, place: ChainPlace) {
+        self.chains.lock().unwrap_or_else(PoisonError::into_inner).insert(chain.clone(), place);
+    }
+
     pub(super) fn forget(&self) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.chains.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// One condition of readiness for each chain. A chain that stands still takes the node out of service only if no
+    /// other goes on: players of the others are served. One for tests never does.
+    #[must_use]
+    pub fn ready_checks(&self) -> Vec<ReadyCheck> {
+        let chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
+        let all_stand_still = chains.values().all(|place| place.problem.is_some());
+        let check = |(chain, place): (&Name, &ChainPlace)| ReadyCheck {
+            name: chain.to_string(),
+            problem: place.problem.clone(),
+            is_needed: all_stand_still && !place.is_development,
+        };
+        chains.iter().map(check).collect()
+    }
+
+    fn chain_gauges(&self) -> Vec<MetricGauge> {
+        let chains = self.chains.lock().unwrap_or_else(PoisonError::into_inner);
+        let labels = |chain: &Name| format!("chain=\"{chain}\"");
+        let read = chains.iter().filter_map(|(chain, place)| Some((chain, place.place?)));
+        let block = read.clone().map(|(chain, (block, _))| MetricGauge {
+            name: "bankroll_chain_block",
+            help: "The last block of a chain that its indexer has read.",
+            labels: labels(chain),
+            value: block,
+        });
+        let moved = read.map(|(chain, (_, at))| MetricGauge {
+            name: "bankroll_chain_read_seconds",
+            help: "When the indexer of a chain last read a block, since 1970.",
+            labels: labels(chain),
+            value: at.0 / 1_000_000,
+        });
+        let stalled = chains.iter().map(|(chain, place)| MetricGauge {
+            name: "bankroll_chain_stalled",
+            help: "1 if the indexer of a chain does not go on.",
+            labels: labels(chain),
+            value: u64::from(place.problem.is_some()),
+        });
+        block.chain(moved).chain(stalled).collect()
     }
 
     /// One value for each kind, zero included, so that a rule can tell "none" from "not known".
@@ -51,6 +106,7 @@ impl AlertCounts {
             labels: String::new(),
             value: at.0 / 1_000_000,
         });
+        gauges.extend(self.chain_gauges());
         gauges
     }
 }
@@ -71,5 +127,40 @@ mod tests {
         assert_eq!(value("kind=\"disk_low\",severity=\"critical\",state=\"open\""), Some(0));
         counts.forget();
         assert_eq!(counts.gauges(), []);
+    }
+
+    #[test]
+    fn a_chain_that_stands_still_is_named_and_holds_up_no_other() {
+        let counts = AlertCounts::default();
+        counts.set(BTreeMap::new(), Time(7_000_000));
+        let chain = |id: u64| format!("eip155:{id}").parse::<Name>().unwrap();
+        let still = |problem: &str| ChainPlace {
+            place: Some((9, Time(5_000_000))),
+            problem: Some(problem.into()),
+            is_development: false,
+        };
+        counts.set_chain(&chain(1), ChainPlace { place: Some((12, Time(6_000_000))), ..ChainPlace::default() });
+        counts.set_chain(&chain(137), still("stalled"));
+        let shown = |counts: &AlertCounts| -> Vec<_> {
+            let checks = counts.ready_checks().into_iter();
+            checks.map(|check| (check.name, check.problem, check.is_needed)).collect()
+        };
+        let (first, second) = ("eip155:1".to_owned(), "eip155:137".to_owned());
+        let stalled = Some("stalled".to_owned());
+        assert_eq!(shown(&counts), [(first.clone(), None, false), (second.clone(), stalled.clone(), false)]);
+        let gauges = counts.gauges();
+        let value = |name: &str, labels: &str| {
+            gauges.iter().find(|gauge| gauge.name == name && gauge.labels == labels).map(|gauge| gauge.value)
+        };
+        assert_eq!(value("bankroll_chain_block", "chain=\"eip155:1\""), Some(12));
+        assert_eq!(value("bankroll_chain_read_seconds", "chain=\"eip155:137\""), Some(5));
+        assert_eq!(value("bankroll_chain_stalled", "chain=\"eip155:137\""), Some(1));
+        assert_eq!(value("bankroll_chain_stalled", "chain=\"eip155:1\""), Some(0));
+        counts.set_chain(&chain(1), still("stalled"));
+        assert_eq!(shown(&counts), [(first, stalled.clone(), true), (second, stalled, true)], "nothing goes on");
+        counts.set_chain(&chain(137), ChainPlace { is_development: true, ..still("stalled") });
+        assert_eq!(counts.ready_checks().iter().map(|check| check.is_needed).collect::<Vec<_>>(), [true, false]);
+        counts.forget();
+        assert_eq!((counts.ready_checks(), counts.gauges()), (Vec::new(), Vec::new()));
     }
 }

@@ -13,7 +13,7 @@ use bankroll_store::Reader;
 use bankroll_terminal::{counted, thousands, when};
 use serde_json::json;
 
-use super::ConditionSource;
+use super::{AlertChain, AlertCounts, ConditionSource, counts::ChainPlace};
 
 /// A chain makes a block more often than this, in microseconds.
 const STALLED: u64 = 600 * 1_000_000;
@@ -52,10 +52,14 @@ const fn is_are(count: u64) -> &'static str {
 }
 
 /// Whether the indexer of a chain goes on. It may be another process: its row says it.
-pub(super) fn indexer(chain: Name, held_since: Time) -> ConditionSource {
+pub(super) fn indexer(chain: AlertChain, held_since: Time, counts: AlertCounts) -> ConditionSource {
+    let AlertChain { name: chain, is_development } = chain;
     Box::new(move |reader, now| {
         let state = attention::cursor_state(reader, chain.as_str())?;
         let (stalled, stopped) = indexer_state(&chain, state.as_ref(), held_since, now);
+        let problem = stalled.as_ref().or(stopped.as_ref()).map(|condition| condition.summary.clone());
+        let place = state.map(|state| (state.block, state.moved_at));
+        counts.set_chain(&chain, ChainPlace { place, problem, is_development });
         Ok(vec![
             AlertObservation::of_subject(IndexerStalled, chain.as_str(), stalled),
             AlertObservation::of_subject(ReorganisationTooDeep, chain.as_str(), stopped),

@@ -59,10 +59,18 @@ pub struct AlertSettings {
     /// Where the certificate of this node is.
     pub certificates: PathBuf,
     pub scrub_file: PathBuf,
-    /// The chain that this deployment follows.
-    pub chain: Option<Name>,
+    /// The chains that this deployment follows.
+    pub chains: Vec<AlertChain>,
     /// For `/metrics`.
     pub counts: AlertCounts,
+}
+
+/// A chain whose indexer is looked at.
+#[derive(Clone, Debug)]
+pub struct AlertChain {
+    pub name: Name,
+    /// It may make no block for hours: that is no reason to take a node out of service.
+    pub is_development: bool,
 }
 
 impl AlertSettings {
@@ -76,9 +84,9 @@ impl AlertSettings {
             ("certificate", node::certificate(self.node.clone(), self.certificates.clone())),
             ("clock", node::clock(self.node.clone(), Clock::machine())),
         ];
-        if let Some(chain) = self.chain.clone() {
-            sources.push(("indexer", deposits::indexer(chain, held_since)));
-        }
+        let chains = self.chains.iter().cloned();
+        // A source for each: a chain that cannot be judged hides no other.
+        sources.extend(chains.map(|chain| ("indexer", deposits::indexer(chain, held_since, self.counts.clone()))));
         if let Some(folder) = self.folder.clone() {
             sources.push(("disk", node::disk(self.node.clone(), folder)));
         }

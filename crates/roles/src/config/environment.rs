@@ -3,7 +3,10 @@
 //! Other programs set variables with our prefix, too (`BANKROLL_PORT`, where a service has our name). So a variable is
 //! an error only if it is nearly the name of a key, and a warning if it begins like one.
 
-use super::keys::{KEYS, SECTIONS};
+use super::{
+    chain::CHAINS,
+    keys::{KEYS, SECTIONS},
+};
 
 pub(super) const ENV_PREFIX: &str = "BANKROLL__";
 /// How alike a variable and the variable of a key must be to be a mistake.
@@ -33,14 +36,17 @@ impl StrayVariables {
             }
             let likeness = |key: &&str| strsim::normalized_damerau_levenshtein(&flat(&upper), &flat(&variable_of(key)));
             let best = KEYS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-            let section = SECTIONS.iter().find(|section| flat(&upper).starts_with(&flat(&variable_of(section))));
+            let begins_with = |section: &&&str| flat(&upper).starts_with(&flat(&variable_of(section)));
+            // `chains` begins like `chain`.
+            let section = SECTIONS.iter().filter(begins_with).max_by_key(|section| section.len());
             match (best.filter(|key| likeness(key) >= MISTAKE), section) {
                 (Some(key), _) => {
                     let variable = variable_of(key);
                     stray.mistakes.push(format!("{name}: this variable sets no key; did you mean {variable}?"));
                 }
                 (None, Some(section)) => {
-                    let variable = variable_of(&format!("{section}.key"));
+                    let inner = if *section == CHAINS { ".name" } else { "" };
+                    let variable = variable_of(&format!("{section}{inner}.key"));
                     let rule = format!("variables of keys have two underscores, as in {variable}");
                     stray.warnings.push(format!("{name} sets no key of the configuration: {rule}"));
                 }
@@ -77,6 +83,9 @@ mod tests {
     #[test]
     fn variables_of_others_are_left_alone() {
         assert_eq!(among("BANKROLL_BOOKS_X").warnings.len(), 1);
+        let rule = "variables of keys have two underscores, as in BANKROLL__CHAINS__NAME__KEY";
+        let warning = format!("BANKROLL_CHAINS_POLYGON_RPC sets no key of the configuration: {rule}");
+        assert_eq!(among("BANKROLL_CHAINS_POLYGON_RPC").warnings, [warning]);
         for name in ["BANKROLL_SIGNER_PASSWORD", "BANKROLL_PORT", "BANKROLL__BOOKS__FOLDR", "PATH"] {
             assert_eq!(among(name), StrayVariables::default(), "{name}");
         }

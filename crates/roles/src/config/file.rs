@@ -1,6 +1,11 @@
 //! The file that `bankroll init` writes: every key with its default or its given value, commented.
 
-use super::{ApiConfig, BooksConfig, ChainConfig, GameServerConfig, NodeConfig, NotifyConfig, SetFlag};
+use std::collections::BTreeMap;
+
+use super::{
+    ApiConfig, BooksConfig, ChainConfig, GameServerConfig, NodeConfig, NotifyConfig, SetFlag, chain::CHAINS,
+    keys::is_text,
+};
 
 /// `bankroll.toml` with all defaults, except for the given values. They must have been loaded before, which checks them.
 pub fn commented(given: &[SetFlag]) -> String {
@@ -13,14 +18,34 @@ pub fn commented(given: &[SetFlag]) -> String {
         let value = line.split_once(" = ").and_then(|(key, default)| {
             // The last one counts, as when flags are loaded.
             let flag = given.iter().rfind(|flag| flag.key == format!("{section}.{key}"))?;
-            // The escapes of a JSON string are those of TOML.
-            let quoted = || serde_json::Value::from(flag.text.trim_matches('"')).to_string();
-            Some(format!("{key} = {}", if default.starts_with('"') { quoted() } else { flag.text.clone() }))
+            Some(format!("{key} = {}", toml_value(flag, default.starts_with('"'))))
         });
         text.push_str(value.as_deref().unwrap_or(line));
         text.push('\n');
     }
-    text
+    text + &further_chains(given)
+}
+
+/// The tables of further chains, with what was given for each; the other keys have their defaults.
+fn further_chains(given: &[SetFlag]) -> String {
+    let mut tables: BTreeMap<&str, BTreeMap<&str, &SetFlag>> = BTreeMap::new();
+    for flag in given {
+        let of_chain = flag.key.strip_prefix(CHAINS).and_then(|rest| rest.strip_prefix('.'));
+        if let Some((chain, key)) = of_chain.and_then(|rest| rest.split_once('.')) {
+            // The last one counts, as when flags are loaded.
+            tables.entry(chain).or_default().insert(key, flag);
+        }
+    }
+    let line = |(key, flag): (&&str, &&SetFlag)| format!("{key} = {}\n", toml_value(flag, is_text(&flag.key)));
+    let table = |(chain, keys): (&&str, &BTreeMap<_, _>)| {
+        format!("\n[{CHAINS}.{chain}]\n{}", keys.iter().map(line).collect::<String>())
+    };
+    tables.iter().map(table).collect()
+}
+
+fn toml_value(flag: &SetFlag, is_text: bool) -> String {
+    // The escapes of a JSON string are those of TOML.
+    if is_text { serde_json::Value::from(flag.text.trim_matches('"')).to_string() } else { flag.text.clone() }
 }
 
 fn commented_defaults() -> String {
@@ -33,9 +58,10 @@ fn commented_defaults() -> String {
         ApiConfig::default();
     let NotifyConfig { allow_private_targets, poll_ms: notify_poll_ms, in_flight_max: deliveries_max, keep_days } =
         NotifyConfig::default();
-    let ChainConfig { id, symbol, confirmations, start, signer, poll_ms, resend_ms, in_flight_max, .. } =
+    let ChainConfig { id, confirmations, window, block_time_ms, agreement, agreement_above, start, signer, .. } =
         ChainConfig::default();
-    let ChainConfig { max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
+    let ChainConfig { poll_ms, resend_ms, in_flight_max, max_fee_per_gas, pay_at_once, .. } = ChainConfig::default();
+    let agreement_above = agreement_above.0;
     let (signer, max_fee_per_gas, pay_at_once) = (signer.display(), max_fee_per_gas.0, pay_at_once.0);
     let GameServerConfig { name: server, buy_in, developer_bps, world_bps } = GameServerConfig::default();
     let buy_in = buy_in.0;
@@ -149,27 +175,49 @@ in_flight_max = {deliveries_max}
 keep_days = {keep_days}
 
 [chain]
-# The RPC node of an EVM chain, as in http://127.0.0.1:8545; several are separated by commas, and the next one is
-# used when one fails. Empty: no chain, no deposits, no payouts. If a key is part of the URL, give it in the
-# environment: BANKROLL__CHAIN__RPC.
+# The RPC nodes of an EVM chain, as in https://a.example/KEY,https://b.example/KEY, separated by commas. Give two
+# providers that do not know each other: one alone can hide or invent deposits. When one fails the next one is used.
+# Empty: no chain, no deposits, no payouts. If a key is part of a URL, give them in the environment:
+# BANKROLL__CHAIN__RPC. The same for ws: WebSocket URLs (wss://...) that announce new blocks, in addition to polling.
 rpc = ""
+ws = ""
 
-# The chain's id and genesis hash. An RPC node of another chain is not believed.
+# The chain's id and genesis hash. An RPC node of another chain is not believed. And the chain's coin; empty for the one
+# of a known id.
 id = {id}
 genesis = ""
-symbol = "{symbol}"
+symbol = ""
 
-# How many blocks, its own included, make a deposit or a payout final; and the first block that is read.
+# What follows from the chain's id if it is 0 or "auto". When a deposit is final: by the chain's own word ("finalized",
+# the default on real chains, or "safe"), and after so many blocks, its own included; "depth" is by the number of blocks
+# alone, which on a real chain is a guess. And how many headers are remembered: a reorganisation is followed that deep.
 confirmations = {confirmations}
+finality = "auto"
+window = {window}
+
+# How often the chain makes a block; how transfers inside of transactions are found ("trace_block", "call_tracer", or
+# "none": then what a balance does not explain goes to suspense); how gas is paid ("market" is EIP-1559, "legacy" one
+# price).
+block_time_ms = {block_time_ms}
+tracer = "auto"
+fees = "auto"
+
+# From this value on, in base units, nothing is final before so many providers have said the same; with fewer in rpc a
+# person confirms. 0 follows from the chain's id, too; 1 is every deposit.
+agreement = {agreement}
+agreement_above = "{agreement_above}"
+
+# The first block that is read.
 start = {start}
 
-# For an empty registry only: the wallet that players pay to and are paid from, one of the signer's; and the addresses
-# that the house's own capital comes from, which pays for gas; several are separated by commas. Once written into the
-# registry, the registry counts.
+# For a registry that does not have the chain: the wallet that players pay to and are paid from, one of the signer's;
+# its name in the books, empty for "hot"; and the addresses that the house's own capital comes from, which pays for gas;
+# several are separated by commas. Once written into the registry, the registry counts.
 wallet = ""
+wallet_name = ""
 treasury = ""
 
-# The socket of the signer (`bankroll signer`), relative to this file's folder.
+# The socket of the signer (`bankroll signer`), relative to this file's folder. Empty: nothing is paid on this chain.
 signer = "{signer}"
 
 # How often to check for new blocks and new payouts; and when to send the same transaction again.
@@ -182,10 +230,20 @@ in_flight_max = {in_flight_max}
 max_fee_per_gas = "{max_fee_per_gas}"
 pay_at_once = "{pay_at_once}"
 
+# Further chains that this process follows and pays on, at the same time. Each is a table with a name of yours and the
+# keys of [chain]; only id, genesis, rpc and wallet are needed. In the environment: BANKROLL__CHAINS__POLYGON__RPC. Its
+# wallet is "hot-137" in the books unless wallet_name says otherwise. Deposits there are credited in that chain's coin.
+#
+# [chains.polygon]
+# rpc = "https://a.example/KEY,https://b.example/KEY"
+# id = 137
+# genesis = "0x..."
+# wallet = "0x..."
+
 [server]
-# For an empty registry only: the game server whose players pay here; what a place in its world costs; and the fees on
-# top for the developer and for the world, in hundredths of a percent. Once written into the registry, the registry
-# counts.
+# For a registry without servers: the game server whose players pay here, in the coin of [chain]; what a place in its
+# world costs; and the fees on top for the developer and for the world, in hundredths of a percent. Once written into
+# the registry, the registry counts.
 name = "{server}"
 buy_in = "{buy_in}"
 developer_bps = {developer_bps}
@@ -218,6 +276,19 @@ mod tests {
         assert_eq!(written, flagged.extract().unwrap());
         assert_eq!((written.chain.id, written.server.name.as_str()), (5, "a"));
         assert_eq!(written.books, BooksConfig::default());
+    }
+
+    #[test]
+    fn a_further_chain_that_is_given_is_a_table_of_its_own() {
+        let flags = [
+            "chains.bsc.id=56",
+            "chains.polygon.rpc=https://a.example",
+            "chains.polygon.id=5",
+            "chains.polygon.id=137",
+        ];
+        let text = commented(&flags.map(|flag| flag.parse::<SetFlag>().unwrap()));
+        let (_, tables) = text.split_once("world_bps = 100\n").unwrap();
+        assert_eq!(tables, "\n[chains.bsc]\nid = 56\n\n[chains.polygon]\nid = 137\nrpc = \"https://a.example\"\n");
     }
 
     fn read(text: &str) -> Config {

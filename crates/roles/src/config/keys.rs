@@ -1,12 +1,18 @@
 //! Every key, and the form of its value, whatever the other keys say.
 
-use std::ops::RangeInclusive;
+use std::{borrow::Cow, ops::RangeInclusive};
 
 use bankroll_ledger::Amount;
 use bankroll_terminal::in_range;
 use figment::value::{Num, Value};
 
-use super::{DATABASE_KEY, RPC_KEY, node::ROLES_KEY, notify::PRIVATE_KEY, problems::suggestion};
+use super::{
+    DATABASE_KEY, RPC_KEY, WS_KEY,
+    chain::{CHAIN, CHAINS},
+    node::ROLES_KEY,
+    notify::PRIVATE_KEY,
+    problems::suggestion,
+};
 
 /// What a value must look like.
 enum ValueForm {
@@ -22,7 +28,7 @@ enum ValueForm {
     Amount(u128),
 }
 
-const FORMS: [(&str, ValueForm); 51] = [
+const FORMS: [(&str, ValueForm); 60] = [
     ("books.folder", ValueForm::Name("a folder, as in \".\"")),
     (DATABASE_KEY, ValueForm::Text),
     ("books.durability", ValueForm::OneOf(&["full", "may_lose_recent_commits"])),
@@ -57,14 +63,23 @@ const FORMS: [(&str, ValueForm); 51] = [
     ("notify.in_flight_max", ValueForm::Whole(1..=4_096)),
     ("notify.keep_days", ValueForm::Whole(1..=3_650)),
     (RPC_KEY, ValueForm::Text),
+    (WS_KEY, ValueForm::Text),
     ("chain.id", ValueForm::Whole(1..=4_294_967_295)),
     ("chain.genesis", ValueForm::Text),
-    ("chain.symbol", ValueForm::Name("the coin of the chain, as in \"ETH\"")),
-    ("chain.confirmations", ValueForm::Whole(1..=10_000)),
+    ("chain.symbol", ValueForm::Text),
+    ("chain.confirmations", ValueForm::Whole(0..=10_000)),
+    ("chain.finality", ValueForm::OneOf(&["auto", "finalized", "safe", "depth"])),
+    ("chain.window", ValueForm::Whole(0..=1_000_000)),
+    ("chain.block_time_ms", ValueForm::Whole(0..=600_000)),
+    ("chain.tracer", ValueForm::OneOf(&["auto", "trace_block", "call_tracer", "none"])),
+    ("chain.fees", ValueForm::OneOf(&["auto", "market", "legacy"])),
+    ("chain.agreement", ValueForm::Whole(1..=16)),
+    ("chain.agreement_above", ValueForm::Amount(0)),
     ("chain.start", ValueForm::Whole(0..=u64::MAX)),
     ("chain.wallet", ValueForm::Text),
+    ("chain.wallet_name", ValueForm::Text),
     ("chain.treasury", ValueForm::Text),
-    ("chain.signer", ValueForm::Name("the signer's socket, as in \"signer/signer.sock\"")),
+    ("chain.signer", ValueForm::Text),
     ("chain.poll_ms", ValueForm::Whole(1..=600_000)),
     ("chain.resend_ms", ValueForm::Whole(100..=86_400_000)),
     ("chain.in_flight_max", ValueForm::Whole(1..=1_000)),
@@ -76,7 +91,7 @@ const FORMS: [(&str, ValueForm); 51] = [
     ("server.world_bps", ValueForm::Whole(0..=10_000)),
 ];
 
-/// Every key, in the order in which they are shown.
+/// Every key of a configuration without further chains, in the order in which they are shown.
 pub const KEYS: [&str; FORMS.len()] = {
     let mut keys = [""; FORMS.len()];
     let mut place = 0;
@@ -87,11 +102,57 @@ pub const KEYS: [&str; FORMS.len()] = {
     keys
 };
 
-pub(super) const SECTIONS: [&str; 6] = ["books", "node", "api", "notify", "chain", "server"];
+pub(super) const SECTIONS: [&str; 7] = ["books", "node", "api", "notify", "chain", CHAINS, "server"];
+
+/// Every key, with those of further chains after those of the first.
+pub(super) fn all<'a>(chains: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let of_chain = || KEYS.iter().filter_map(|key| key.strip_prefix("chain."));
+    let further: Vec<String> =
+        chains.flat_map(|name| of_chain().map(move |key| format!("{CHAINS}.{name}.{key}"))).collect();
+    let after = KEYS.iter().rposition(|key| key.starts_with("chain.")).map_or(KEYS.len(), |last| last + 1);
+    let (before, rest) = KEYS.split_at(after);
+    let owned = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+    owned(before).into_iter().chain(further).chain(owned(rest)).collect()
+}
+
+/// The key that has the same form: `chain.rpc` for `chains.polygon.rpc`.
+pub(super) fn form_key(key: &str) -> Cow<'_, str> {
+    let further = key.strip_prefix(CHAINS).and_then(|rest| rest.strip_prefix('.'));
+    match further.and_then(|rest| rest.split_once('.')) {
+        Some((_, name)) => format!("{CHAIN}.{name}").into(),
+        None => key.into(),
+    }
+}
+
+/// Whether a key has keys below it.
+pub(super) fn is_section(path: &str) -> bool {
+    let of_chains = path.strip_prefix(CHAINS).and_then(|rest| rest.strip_prefix('.'));
+    SECTIONS.contains(&path) || of_chains.is_some_and(|name| !name.contains('.'))
+}
+
+/// Whether a value is written in quotes.
+pub(super) fn is_text(key: &str) -> bool {
+    let form = FORMS.iter().find(|(name, _)| *name == form_key(key));
+    form.is_some_and(|(_, form)| !matches!(form, ValueForm::Whole(_) | ValueForm::Flag))
+}
+
+/// What is wrong with the name of a further chain: it must be possible in a variable's name, too.
+pub(super) fn chain_name_problem(name: &str) -> Option<String> {
+    let is_legal = |name: &str| {
+        let legal = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+            && name.len() <= 40
+            && name.chars().all(legal)
+            && !name.contains("__")
+            && !name.ends_with('_')
+    };
+    let what = "name a chain with up to 40 lower-case letters, digits and single underscores, as in [chains.polygon]";
+    (!is_legal(name)).then(|| what.to_owned())
+}
 
 /// What is wrong with the form of a key's value.
 pub(super) fn problem(key: &str, value: &Value) -> Option<String> {
-    let (_, form) = FORMS.iter().find(|(name, _)| *name == key)?;
+    let (_, form) = FORMS.iter().find(|(name, _)| *name == form_key(key))?;
     let text = || match value {
         Value::String(_, text) => Some(text.clone()),
         Value::Char(_, letter) => Some(letter.to_string()),
@@ -142,6 +203,7 @@ pub(super) fn section_problem(section: &str, value: &Value) -> Option<String> {
         Value::Array(..) => "a list",
         Value::Empty(..) => "nothing",
     };
+    let section = if section == CHAINS { "chains.NAME" } else { section };
     Some(format!("found {found} instead of keys; write [{section}], and its keys below"))
 }
 
@@ -195,7 +257,8 @@ mod tests {
         check("chain.start", -1, Some("-1 is not a whole number of at least 0"));
         check("server.name", 5, Some("5 is not a text; write it in quotes"));
         check("chain.rpc", vec!["http://user:secret@host"], Some("a list is not a text"));
-        check("chain.symbol", "", Some("set this to the coin of the chain, as in \"ETH\""));
+        check("books.folder", "", Some("set this to a folder, as in \".\""));
+        check("chains.polygon.start", -1, Some("-1 is not a whole number of at least 0"));
         check("books.durability", true, Some("true is not one of \"full\", \"may_lose_recent_commits\""));
     }
 
@@ -207,5 +270,28 @@ mod tests {
         check("chain.pay_at_once", 0, None);
         check("server.buy_in", -7, Some("-7 is not an amount: give base units (wei), in digits"));
         check("server.buy_in", 0.5, Some("0.5 is not an amount: give base units (wei), in digits"));
+    }
+
+    #[test]
+    fn further_chains_have_the_keys_of_the_first() {
+        let all = all(["bsc", "polygon"].into_iter());
+        let of =
+            |start: &str| all.iter().filter_map(|key| key.strip_prefix(start)).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(of("chains.bsc."), of("chain."));
+        assert_eq!(of("chains.polygon."), of("chain."));
+        assert_eq!(all.len(), KEYS.len() + 2 * of("chain.").len());
+        assert_eq!(form_key("chains.polygon.rpc"), "chain.rpc");
+        assert_eq!(form_key("chains.polygon"), "chains.polygon");
+        assert!(is_section("chains.polygon") && is_section("chains") && !is_section("chains.polygon.rpc"));
+    }
+
+    #[test]
+    fn a_chains_name_is_one_that_a_variable_can_have() {
+        for name in ["polygon", "bsc_testnet", "l2"] {
+            assert_eq!(chain_name_problem(name), None, "{name}");
+        }
+        for name in ["", "Polygon", "a__b", "a_", "_a", "1inch", "a-b", "a.b", "ä"] {
+            assert!(chain_name_problem(name).is_some(), "{name}");
+        }
     }
 }

@@ -18,9 +18,10 @@ use figment::{
 };
 
 use super::{
-    CONFIG_FILE, Config,
+    CONFIG_FILE, ChainConfig, Config, chain,
     database::without_password,
     environment::{ENV_PREFIX, StrayVariables, variable_of},
+    keys,
     problems::{self, ConfigError},
 };
 use crate::{
@@ -60,7 +61,7 @@ impl LoadedConfig {
         let of_file = file.as_ref().map_or_else(Figment::new, |file| Figment::from(Toml::file_exact(file)));
         let of_env = of_file.merge(Env::prefixed(ENV_PREFIX).split("__"));
         let given = flags.iter().fold(of_env, |given, flag| given.merge(flag));
-        let figment = Figment::from(Serialized::defaults(Config::default())).merge(&given);
+        let figment = Figment::from(Serialized::defaults(defaults(&given))).merge(&given);
         let config = problems::extract(&given, &figment)?;
         Ok(Self { config, file, warnings: stray.warnings, base, figment })
     }
@@ -125,11 +126,15 @@ impl LoadedConfig {
         self.base.join(&self.config.node.certificates)
     }
 
-    /// The settings of the flows, if there is a chain.
-    pub fn chain(&self) -> Option<FlowSetup> {
-        let Config { chain, server, node, .. } = &self.config;
+    /// The settings of the flows of each chain that this process follows, the one of `[chain]` first.
+    pub fn chains(&self) -> Vec<FlowSetup> {
         // Problems were reported when it was loaded.
-        chain.setup(server, &self.base, &node.name.to_string()).ok().flatten()
+        chain::setups(&self.config, &self.base).unwrap_or_default()
+    }
+
+    /// Every key, those of further chains included, in the order in which they are shown.
+    pub fn keys(&self) -> Vec<String> {
+        keys::all(self.config.chains.keys().map(String::as_str))
     }
 
     /// The settings of deliveries to webhooks.
@@ -140,9 +145,9 @@ impl LoadedConfig {
     /// The value of a key as it is written in TOML, and where it comes from.
     pub fn value_of(&self, key: &str) -> Option<(Value, String)> {
         let mut value = self.figment.find_value(key).ok()?;
-        let hide = match key {
+        let hide = match keys::form_key(key).as_ref() {
             super::DATABASE_KEY => Some(without_password as fn(&str) -> String),
-            super::RPC_KEY => Some(without_keys as fn(&str) -> String),
+            super::RPC_KEY | super::WS_KEY => Some(without_keys as fn(&str) -> String),
             _ => None,
         };
         if let (Some(hide), Value::String(tag, text)) = (hide, &value) {
@@ -151,6 +156,12 @@ impl LoadedConfig {
         let origin = self.figment.get_metadata(value.tag()).map_or_else(|| "default".into(), |from| origin(from, key));
         Some((value, origin))
     }
+}
+
+/// The defaults of all keys: a further chain that is given has every key.
+fn defaults(given: &Figment) -> Config {
+    let chains = problems::chain_names(given).into_iter().map(|name| (name, ChainConfig::further()));
+    Config { chains: chains.collect(), ..Config::default() }
 }
 
 /// The configuration file at this path, if there is one; an error if it cannot be used.

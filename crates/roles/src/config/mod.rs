@@ -4,18 +4,20 @@
 //! would be worse than a node that does not start.
 
 mod api;
+mod by_chain;
 mod chain;
 mod database;
 mod environment;
 mod file;
 mod keys;
+mod known_chains;
 mod layers;
 mod node;
 mod notify;
 mod problems;
 mod units;
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use bankroll_store::{Durability, LedgerOptions, Location};
 use bankroll_terminal::Paint;
@@ -23,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flows;
 pub use api::ApiConfig;
+pub use by_chain::ByChain;
 pub use chain::{ChainConfig, GameServerConfig};
 pub use database::DatabaseConfig;
 pub use file::commented;
@@ -40,6 +43,9 @@ pub struct Config {
     pub api: ApiConfig,
     pub notify: NotifyConfig,
     pub chain: ChainConfig,
+    /// Further chains that this process follows, each with the keys of `[chain]`.
+    #[serde(default)]
+    pub chains: BTreeMap<String, ChainConfig>,
     pub server: GameServerConfig,
 }
 
@@ -72,6 +78,7 @@ pub enum DurabilityConfig {
 pub const CONFIG_FILE: &str = "bankroll.toml";
 
 const RPC_KEY: &str = "chain.rpc";
+const WS_KEY: &str = "chain.ws";
 const DATABASE_KEY: &str = "books.database";
 
 impl Default for BooksConfig {

@@ -5,13 +5,11 @@ use std::time::Duration;
 use bankroll_notify::{TargetPolicy, WorkerSettings};
 use serde::{Deserialize, Serialize};
 
-use super::{ChainConfig, NodeConfig};
+use super::{Config, NodeConfig, chain::CHAINS, known_chains::KnownChain};
 use crate::flows::NotifySetup;
 
 pub(super) const PRIVATE_KEY: &str = "notify.allow_private_targets";
 
-/// Chains that are used for tests only: of anvil, Hardhat and this program, and of Ganache and geth.
-const TEST_CHAINS: [u64; 2] = [31_337, 1_337];
 const DAY: u64 = 24 * 3_600 * 1_000_000;
 
 /// `[notify]`.
@@ -50,11 +48,13 @@ impl NotifyConfig {
     }
 
     /// With a chain of real money, no request of a webhook may reach the network of the deployment.
-    pub(super) fn problems(&self, chain: &ChainConfig) -> Option<(&'static str, String)> {
-        let is_real = chain.is_set() && !TEST_CHAINS.contains(&chain.id);
-        (self.allow_private_targets && is_real).then(|| {
+    pub(super) fn problems(&self, config: &Config) -> Option<(&'static str, String)> {
+        let further = config.chains.iter().map(|(name, chain)| (format!("{CHAINS}.{name}.id"), chain));
+        let mut chains = [("chain.id".to_owned(), &config.chain)].into_iter().chain(further);
+        let real = chains.find(|(_, chain)| chain.is_set() && !KnownChain::of(chain.id).is_development());
+        real.filter(|_| self.allow_private_targets).map(|(key, chain)| {
             let what = "is for development: on a real chain a webhook could reach the machines of this deployment";
-            (PRIVATE_KEY, format!("true {what} (chain.id is {}); set it to false", chain.id))
+            (PRIVATE_KEY, format!("true {what} ({key} is {}); set it to false", chain.id))
         })
     }
 }
@@ -62,20 +62,30 @@ impl NotifyConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ChainConfig;
+
+    fn problem(allow: bool, chain: ChainConfig, further: Option<ChainConfig>) -> Option<String> {
+        let notify = NotifyConfig { allow_private_targets: allow, ..NotifyConfig::default() };
+        let chains = further.map(|chain| ("polygon".to_owned(), chain)).into_iter().collect();
+        let config = Config { chain, chains, ..Config::default() };
+        notify.problems(&config).map(|(_, what)| what)
+    }
+
+    fn chain(rpc: &str, id: u64) -> ChainConfig {
+        ChainConfig { rpc: serde_json::from_value(rpc.into()).unwrap(), id, ..ChainConfig::default() }
+    }
 
     #[test]
     fn private_targets_are_for_development() {
-        let check = |allow: bool, rpc: &str, id: u64| {
-            let rpc = serde_json::from_value(rpc.into()).unwrap();
-            let chain = ChainConfig { rpc, id, ..ChainConfig::default() };
-            let config = NotifyConfig { allow_private_targets: allow, ..NotifyConfig::default() };
-            config.problems(&chain).map(|(_, what)| what)
+        let url = "http://127.0.0.1:8545";
+        assert_eq!(problem(false, chain(url, 1), None), None);
+        assert_eq!(problem(true, chain("", 1), None), None);
+        assert_eq!(problem(true, chain(url, 31_337), None), None);
+        let refused = |key: &str, id: u64| {
+            let what = "true is for development: on a real chain a webhook could reach the machines of this deployment";
+            Some(format!("{what} ({key} is {id}); set it to false"))
         };
-        assert_eq!(check(false, "http://127.0.0.1:8545", 1), None);
-        assert_eq!(check(true, "", 1), None);
-        assert_eq!(check(true, "http://127.0.0.1:8545", 31_337), None);
-        let refused = "true is for development: on a real chain a webhook could reach the machines of this deployment \
-                       (chain.id is 1); set it to false";
-        assert_eq!(check(true, "http://127.0.0.1:8545", 1).as_deref(), Some(refused));
+        assert_eq!(problem(true, chain(url, 1), None), refused("chain.id", 1));
+        assert_eq!(problem(true, chain(url, 31_337), Some(chain(url, 137))), refused("chains.polygon.id", 137));
     }
 }

@@ -11,7 +11,8 @@ use figment::{
 
 use super::{
     Config,
-    keys::{self, KEYS, SECTIONS},
+    chain::{self, CHAINS},
+    keys::{self, SECTIONS},
     layers::origin,
 };
 
@@ -32,27 +33,53 @@ pub fn extract(given: &Figment, all: &Figment) -> Result<Config, ConfigError> {
         let place = all.find_metadata(key).map_or_else(String::new, |from| origin(from, key));
         at_place(&place, key, &what)
     };
+    let chains = chain_names(given);
+    let keys = keys::all(chains.iter().map(String::as_str));
     let mut problems = Vec::new();
-    find_unknown(given, &given_dict, "", &mut problems);
-    let sections = SECTIONS.into_iter().map(|name| (name, keys::section_problem as fn(&str, &Value) -> _));
-    let forms = KEYS.into_iter().map(|key| (key, keys::problem as fn(&str, &Value) -> _));
-    for (key, check) in sections.chain(forms) {
-        let problem = all.find_value(key).ok().and_then(|value| check(key, &value));
-        problems.extend(problem.map(|what| located(key, what)));
+    find_unknown(given, &given_dict, "", &keys, &mut problems);
+    let sections = SECTIONS.into_iter().map(str::to_owned);
+    let sections = sections.chain(chains.iter().map(|name| format!("{CHAINS}.{name}")));
+    for (key, check) in sections
+        .map(|key| (key, keys::section_problem as fn(&str, &Value) -> _))
+        .chain(keys.into_iter().map(|key| (key, keys::problem as fn(&str, &Value) -> _)))
+    {
+        let problem = all.find_value(&key).ok().and_then(|value| match &value {
+            // Its default is none.
+            Value::Num(_, id) if is_missing_id(&key, id.to_u128()) => {
+                Some("set this to the chain's id, as in 137".into())
+            }
+            value => check(&key, value),
+        });
+        problems.extend(problem.map(|what| located(&key, what)));
     }
+    let names = chains.iter().filter_map(|name| Some((format!("{CHAINS}.{name}"), keys::chain_name_problem(name)?)));
+    problems.extend(names.map(|(key, what)| located(&key, what)));
     if !problems.is_empty() {
         return Err(ConfigError { problems });
     }
     let config: Config = all.extract()?;
-    let mut wrong: Vec<_> = config.books.problems().into_iter().collect();
-    wrong.extend(config.node.problems(config.books.database.url().is_some()));
-    wrong.extend(config.api.problems());
-    wrong.extend(config.notify.problems(&config.chain));
-    wrong.extend(config.chain.setup(&config.server, Path::new(""), "").err().unwrap_or_default());
+    let own = |(key, what): (&'static str, String)| (key.to_owned(), what);
+    let mut wrong: Vec<_> = config.books.problems().into_iter().map(own).collect();
+    wrong.extend(config.node.problems(config.books.database.url().is_some()).into_iter().map(own));
+    wrong.extend(config.api.problems().into_iter().map(own));
+    wrong.extend(config.notify.problems(&config).map(own));
+    wrong.extend(chain::setups(&config, Path::new("")).err().unwrap_or_default());
     if wrong.is_empty() {
         return Ok(config);
     }
-    Err(ConfigError { problems: wrong.into_iter().map(|(key, what)| located(key, what)).collect() })
+    Err(ConfigError { problems: wrong.into_iter().map(|(key, what)| located(&key, what)).collect() })
+}
+
+/// The further chains that are given, by the names of their tables.
+pub fn chain_names(given: &Figment) -> Vec<String> {
+    match given.find_value(CHAINS) {
+        Ok(Value::Dict(_, tables)) => tables.into_keys().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_missing_id(key: &str, id: Option<u128>) -> bool {
+    id == Some(0) && key.starts_with(CHAINS) && key.ends_with(".id")
 }
 
 /// A problem with its key and where the value comes from. A flag is named by its key, and a default has no place.
@@ -64,19 +91,20 @@ pub(super) fn at_place(place: &str, key: &str, what: &str) -> String {
     }
 }
 
-fn find_unknown(given: &Figment, dict: &Dict, path: &str, unknown: &mut Vec<String>) {
+fn find_unknown(given: &Figment, dict: &Dict, path: &str, known: &[String], unknown: &mut Vec<String>) {
     for (name, value) in dict {
         let key = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        let is_section = KEYS.iter().any(|known| known.starts_with(&format!("{key}.")));
+        let (is_section, is_key) = (keys::is_section(&key), known.contains(&key));
         match value {
-            Value::Dict(_, inner) if is_section || (!inner.is_empty() && !KEYS.contains(&key.as_str())) => {
-                find_unknown(given, inner, &key, unknown);
+            Value::Dict(_, inner) if is_section || (!inner.is_empty() && !is_key) => {
+                find_unknown(given, inner, &key, known, unknown);
             }
             // A section's name with a plain value is reported as such.
-            _ if is_section || KEYS.contains(&key.as_str()) => {}
+            _ if is_section || is_key => {}
             _ => {
                 let place = given.get_metadata(value.tag()).map_or_else(String::new, |from| origin(from, &key));
-                unknown.push(format!("{place}: there is no key `{key}`{}", suggestion(&key, &KEYS)));
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                unknown.push(format!("{place}: there is no key `{key}`{}", suggestion(&key, &known)));
             }
         }
     }
@@ -105,6 +133,7 @@ pub(super) fn suggestion(given: &str, known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::KEYS;
 
     #[test]
     fn only_what_is_alike_is_suggested() {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use bankroll_deposits::{CreditError, PlayerStanding, Servers, crediting};
+use bankroll_deposits::{BookedDeposit, BookingOutcome, CreditError, PlayerStanding, Servers, crediting};
 use bankroll_ledger::{Name, Principal, Time};
 use bankroll_registry::player_exclusion;
 use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     log::NodeLog,
-    registry::{ChainView, read_error, seed_registry},
+    registry::{ChainView, SeedOutcome, read_error, seed_registry},
 };
 
 /// At most this many deposits are booked, or rows of the inbox settled, in one round.
@@ -29,16 +29,20 @@ pub fn rows_max(queue_max: usize) -> usize {
     ROWS_MAX.min(queue_max / 34).max(1)
 }
 
-/// Credits and reverses until a stop is requested.
-pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
+/// Credits and reverses the deposits of all chains until a stop is requested.
+pub fn credit(chains: &[FlowSetup], ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
     let clock = Clock::machine();
     let standing = move |reader: &Reader, player: &Name| standing_of(reader, player, clock.now());
     let mut open = None::<(Rows, ChainView, Servers)>;
-    rounds("crediting", REST.min(setup.poll), log, stop, |_| {
+    let poll = chains.iter().map(|setup| setup.poll).min().map_or(REST, |poll| poll.min(REST));
+    rounds("crediting", poll, log, stop, |_| {
         let (rows, mut view, mut servers) = match open.take() {
             Some(open) => open,
             None => {
-                let (rows, view) = prepare(setup, ledger, log)?;
+                let rows = Rows::open(ledger)?;
+                // The rules of all servers are in the view of any chain.
+                let any = chains.first().context("there is no chain")?;
+                let view = ChainView::new(any.chain(), any.asset(rows.reader())?);
                 (rows, view, Servers::new())
             }
         };
@@ -47,7 +51,10 @@ pub fn credit(setup: &FlowSetup, ledger: &Ledger, most: usize, log: &NodeLog, st
         }
         let booked = crediting::step(&servers, &standing, ledger, &rows, most)?;
         open = Some((rows, view, servers));
-        deposit_log::write_booked(log, &setup.coin, &booked);
+        for setup in chains {
+            let log = log.of_chain(setup.chain(), chains.len() > 1);
+            deposit_log::write_booked(&log, &setup.coin, &of_chain(&booked, setup.chain()));
+        }
         if booked.has_booked() {
             return Ok(LoopRound::Busy);
         }
@@ -69,24 +76,40 @@ fn standing_of(reader: &Reader, player: &Name, now: Time) -> Result<PlayerStandi
     }))
 }
 
-/// Writes what must be in the books before a flow or the Funds API begins: the coin, the account of fees, and the
-/// first entries of the registry. What is there already stays.
+/// The deposits of one chain.
+fn of_chain(booked: &BookingOutcome, chain: &Name) -> BookingOutcome {
+    let prefix = format!("{chain}:");
+    let of = |deposits: &[BookedDeposit]| {
+        deposits.iter().filter(|deposit| deposit.id.as_str().starts_with(&prefix)).cloned().collect()
+    };
+    BookingOutcome {
+        credited: of(&booked.credited),
+        suspended: of(&booked.suspended),
+        reversed: of(&booked.reversed),
+        refused: Vec::new(),
+    }
+}
+
+/// Writes what must be in the books before a flow or the Funds API begins: the coin of each chain, the account of its
+/// fees, and its first entries in the registry. What is there already stays. A chain that cannot be entered is logged,
+/// and its flows wait; the other chains go on.
 ///
 /// # Errors
 /// If the ledger has no answer, or the registry cannot be read.
-pub fn prepare_books(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<()> {
-    prepare(setup, ledger, log).map(drop)
-}
-
-fn prepare(setup: &FlowSetup, ledger: &Ledger, log: &NodeLog) -> anyhow::Result<(Rows, ChainView)> {
-    // The coin is listed before anything is credited in it; listing it again changes nothing.
-    let asset = ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
-    // Settlement needs it, and another node that requests a payout may not open it.
-    let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
-    opened.into_iter().collect::<Result<Vec<_>, _>>()?;
+pub fn prepare_books(chains: &[FlowSetup], ledger: &Ledger, log: &NodeLog) -> anyhow::Result<()> {
     let rows = Rows::open(ledger)?;
-    seed_registry(ledger, rows.reader(), setup, asset, log)?;
-    Ok((rows, ChainView::new(setup.chain(), asset)))
+    for setup in chains {
+        // The coin is listed before anything is credited in it; listing it again changes nothing.
+        let asset = ledger.list_asset(setup.coin.clone()).context("the chain's coin cannot be added to the ledger")?;
+        // Settlement needs it, and another node that requests a payout may not open it.
+        let opened = ledger.open_accounts(&Principal::System, vec![setup.network_fees(asset)])?;
+        opened.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if let SeedOutcome::Refused(why) = seed_registry(ledger, rows.reader(), setup, asset, log)? {
+            let sentence = format!("{} is not followed: {why}", setup.chain());
+            log.of_chain(setup.chain(), false).write("chain_not_prepared", &sentence, &[]);
+        }
+    }
+    Ok(())
 }
 
 /// Settles until a stop is requested.

@@ -3,6 +3,7 @@
 //! | file | role | what it does |
 //! | --- | --- | --- |
 //! | `setup` | | the settings of one chain, its wallet and its server |
+//! | `profile` | | what that chain is like: finality, tracer, gas, agreement |
 //! | `rpc` | | the URLs of the chain's RPC nodes |
 //! | `indexer` | `indexer` | follows the chain |
 //! | `deposit_log` | | what the log says about a deposit |
@@ -18,15 +19,21 @@
 //! here they get both. Guarantees: no failure of an RPC node, a signer or a database ends a loop. Each counts as
 //! "unknown", is logged once, and retried less and less often. A loop ends at once when a stop is requested; the
 //! next start continues its work.
+//!
+//! A process follows and pays on several chains: each has loops of its own, so that one that is unreachable, lies or
+//! lags holds up no other. Crediting is one loop for all of them: it asks no node, and the books have one writer.
 
 mod booking;
 mod deposit_log;
 mod heads;
 mod indexer;
+#[cfg(test)]
+mod many_chains;
 mod notify;
 pub(crate) mod pace;
 mod payouts;
 mod probe;
+mod profile;
 mod rpc;
 mod setup;
 mod threads;
@@ -45,11 +52,11 @@ pub use booking::prepare_books;
 pub use heads::HeadSettings;
 pub use notify::NotifySetup;
 pub use pace::StopFlag;
-pub use probe::{ProbeResult, ProbeTrouble};
+pub use probe::{ChainFinding, ProbeResult, ProbeTrouble};
+pub use profile::{AgreementRule, ChainProfile, FeeKind, FinalityMark, Tracer};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
-pub(crate) use setup::HOT_WALLET;
-pub use setup::{FlowSetup, RpcEndpoint};
+pub use setup::{FlowSetup, HOT_WALLET, RpcEndpoint};
 pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.

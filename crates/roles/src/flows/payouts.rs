@@ -18,13 +18,17 @@ use crate::{
     registry::{ChainView, read_error},
 };
 
-/// Pays until a stop is requested.
+/// Pays until a stop is requested; not at all on a chain without a signer.
 pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
-    log.write("pays", &format!("pays on {}, with the signer at {}", setup.chain(), setup.signer.display()), &[]);
+    let (Some(socket), Some(signer)) = (&setup.signer, setup.signer()) else {
+        log.write("pays_nothing", &format!("pays nothing on {}: {} is empty", setup.chain(), setup.key("signer")), &[]);
+        return;
+    };
+    log.write("pays", &format!("pays on {}, with the signer at {}", setup.chain(), socket.display()), &[]);
     if let Err(ProbeTrouble { found, fix }) = setup.probe_signer(".") {
         log.write("signer_trouble", &format!("nothing can be paid: {found}; {fix}"), &[]);
     }
-    let (clock, nodes, signer) = (Clock::machine(), Vec::new(), setup.signer());
+    let (clock, nodes) = (Clock::machine(), Vec::new());
     let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
     rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
 }

@@ -42,36 +42,81 @@ impl ProbeTrouble {
     }
 }
 
+/// One finding about a chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChainFinding {
+    Works(String),
+    /// Nothing is wrong, and something could be better.
+    Better(ProbeTrouble),
+    Broken(ProbeTrouble),
+}
+
+impl From<ProbeResult> for ChainFinding {
+    fn from(result: ProbeResult) -> Self {
+        result.map_or_else(Self::Broken, Self::Works)
+    }
+}
+
 impl FlowSetup {
     /// Asks every RPC node, reads how far the indexer is, and asks the signer. `folder` is the one with the configuration,
     /// for the commands in the answers.
-    pub fn probe(&self, reader: Option<&Reader>, now: Time, folder: &str) -> Vec<(&'static str, ProbeResult)> {
-        let mut found = Vec::new();
+    pub fn probe(&self, reader: Option<&Reader>, now: Time, folder: &str) -> Vec<(&'static str, ChainFinding)> {
+        let mut found: Vec<(&'static str, ChainFinding)> = Vec::new();
         let mut head = None;
         for (url, asked) in self.ask_rpc_nodes() {
             match asked {
                 Ok((newest, balance)) => {
-                    let wallet = head.is_none().then(|| ("wallet", Ok(self.wallet_holds(balance))));
+                    let wallet = head.is_none().then(|| ("wallet", ChainFinding::Works(self.wallet_holds(balance))));
                     head = head.max(Some(newest));
-                    found.push(("chain", Ok(format!("{} at {url}: block {}", self.chain(), thousands(newest)))));
+                    let sentence = format!("{} at {url}: block {}", self.chain(), thousands(newest));
+                    found.push(("chain", ChainFinding::Works(sentence)));
                     found.extend(wallet);
                 }
                 Err(error) => {
-                    found.push(("chain", Err(ProbeTrouble::new(rpc_found(&url, &error), rpc_fix(&error, folder)))));
+                    let trouble = ProbeTrouble::new(rpc_found(&url, &error), self.rpc_fix(&error, folder));
+                    found.push(("chain", ChainFinding::Broken(trouble)));
                 }
             }
         }
-        found.extend(reader.map(|reader| ("indexer", self.probe_indexer(reader, head, now))));
-        found.extend(reader.and_then(|reader| self.stopped_payouts(reader)).map(|found| ("payouts", Err(found))));
-        found.push(("signer", self.probe_signer(folder)));
+        found.extend(self.check_providers().map(|finding| ("providers", finding)));
+        found.extend(reader.map(|reader| ("indexer", self.probe_indexer(reader, head, now).into())));
+        let stopped = reader.and_then(|reader| self.stopped_payouts(reader));
+        found.extend(stopped.map(|found| ("payouts", ChainFinding::Broken(found))));
+        found.push(("signer", self.probe_signer(folder).into()));
         found
+    }
+
+    /// Whether one party, or anyone on the way, could make up what the chain says. `None` in this process.
+    fn check_providers(&self) -> Option<ChainFinding> {
+        let RpcEndpoint::Http(urls) = &self.endpoint else { return None };
+        let (chain, key) = (self.chain(), self.key("rpc"));
+        let plain: Vec<String> = urls.in_plain_text().into_iter().chain(self.heads.in_plain_text()).collect();
+        if let Some(host) = plain.first() {
+            let found = format!("{chain} is read from {host} without encryption: anyone on the way can make up blocks");
+            let fix = format!("use https:// and wss:// in {key} and {}, or a tunnel to this machine", self.key("ws"));
+            return Some(ChainFinding::Broken(ProbeTrouble::new(found, fix)));
+        }
+        let providers = urls.providers();
+        if providers < 2 {
+            let found = format!("{chain} has one provider: nothing else says whether its blocks are the chain's");
+            let fix = format!("add the URL of another provider to {key}");
+            let trouble = ProbeTrouble::new(found, fix);
+            let finding = if self.profile.is_development { ChainFinding::Better } else { ChainFinding::Broken };
+            return Some(finding(trouble));
+        }
+        Some(ChainFinding::Works(format!("{chain} has {}", counted(providers as u64, "provider", "providers"))))
     }
 
     /// Asks the signer for the wallet of the configuration.
     pub fn probe_signer(&self, folder: &str) -> ProbeResult {
-        let (me, socket, wallet) = (invocation(), self.signer.display(), self.wallet);
-        let signer = self.signer.parent().map_or_else(|| folder.to_owned(), |folder| folder.display().to_string());
-        match SignerClient::new(&self.signer, SIGNER_PATIENCE).status(wallet, None) {
+        let Some(socket) = &self.signer else {
+            return Ok(format!("none for {}: nothing is paid there ({} is empty)", self.chain(), self.key("signer")));
+        };
+        let (me, wallet) = (invocation(), self.wallet);
+        let signer = socket.parent().map_or_else(|| folder.to_owned(), |folder| folder.display().to_string());
+        let (asked, key) = (SignerClient::new(socket, SIGNER_PATIENCE).status(wallet, None), self.key("wallet"));
+        let socket = socket.display();
+        match asked {
             Ok(status) => match status.stopped {
                 None => Ok(format!("answers at {socket}, and has the key of {wallet}")),
                 Some(why) => Err(ProbeTrouble::new(
@@ -80,12 +125,15 @@ impl FlowSetup {
                 )),
             },
             Err(SignerClientError::WalletUnknown) => Err(ProbeTrouble::new(
-                format!("the signer at {socket} does not have the key of chain.wallet {wallet}"),
-                format!("set chain.wallet to the one that `{me} signer show --dir {signer}` prints"),
+                format!("the signer at {socket} does not have the key of {key} {wallet}"),
+                format!("set {key} to the one that `{me} signer show --dir {signer}` prints"),
             )),
             Err(SignerClientError::Unreachable(error)) => Err(ProbeTrouble::new(
                 format!("no signer answers at {socket}: {}", unreachable(&error)),
-                format!("start it with `{me} signer run --dir {signer} --password-file FILE`, or set chain.signer"),
+                format!(
+                    "start it with `{me} signer run --dir {signer} --password-file FILE`, or set {}",
+                    self.key("signer")
+                ),
             )),
             Err(error) => Err(ProbeTrouble::new(
                 format!("the signer at {socket} gives no answer: {}", on_one_line(&error)),
@@ -112,6 +160,19 @@ impl FlowSetup {
                 });
                 nodes.collect()
             }
+        }
+    }
+
+    fn rpc_fix(&self, error: &RpcError, folder: &str) -> String {
+        let [rpc, id, genesis] = ["rpc", "id", "genesis"].map(|name| self.key(name));
+        match error {
+            RpcError::Disagreeing(_) => {
+                format!(
+                    "set {id}, {genesis} and {rpc} for one chain, then `{} config check --dir {folder}`",
+                    invocation()
+                )
+            }
+            _ => format!("start the RPC node, or set {rpc} to one that runs"),
         }
     }
 
@@ -169,18 +230,6 @@ fn unreachable(error: &io::Error) -> String {
 
 fn rpc_found(url: &str, error: &RpcError) -> String {
     format!("{url}: {}", on_one_line(error))
-}
-
-fn rpc_fix(error: &RpcError, folder: &str) -> String {
-    match error {
-        RpcError::Disagreeing(_) => {
-            format!(
-                "set chain.id, chain.genesis and chain.rpc for one chain, then `{} config check --dir {folder}`",
-                invocation()
-            )
-        }
-        _ => "start the RPC node, or set chain.rpc to one that runs".into(),
-    }
 }
 
 #[cfg(test)]

@@ -11,21 +11,19 @@ use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
-use super::RpcUrls;
+use super::{AgreementRule, ChainProfile, RpcUrls};
 use crate::registry::PayoutWallet;
 
 /// How long the signer may take to answer: two syncs to disk, and the requests before this one.
 const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
-/// The name of the configured wallet in the books and in the registry.
-pub(crate) const HOT_WALLET: &str = "hot";
+/// The name of the wallet of `[chain]` in the books and in the registry; further chains have `hot-ID`.
+pub const HOT_WALLET: &str = "hot";
 /// At most this many blocks are read in one step of the scanner.
 const BLOCKS_PER_STEP: u64 = 100;
 /// Enough for a transfer to a contract that does little; a payout that needs more needs an operator.
 const GAS_MAX: u64 = 100_000;
 /// A payout is watched for this many times the confirmations that make it final.
 const WATCHED: u64 = 2;
-/// A reorganisation is followed this many times as deep as the confirmations that make a deposit final.
-const WINDOW: u64 = 4;
 
 /// How the chain's RPC nodes are reached.
 #[derive(Clone, Debug)]
@@ -36,19 +34,27 @@ pub enum RpcEndpoint {
     Here(InProcessRpc),
 }
 
-/// The technical settings of a chain, and the entries of an empty registry: `wallet`, `treasury`, `server` and `buy_in`
-/// count only until the registry has entries of its own.
+/// The technical settings of a chain, and its first entries in the registry: `wallet`, `wallet_name`, `treasury`,
+/// `server` and `buy_in` count only until the registry has the chain.
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
+    /// Where it is configured: `chain`, or `chains.NAME`.
+    pub section: String,
     pub endpoint: RpcEndpoint,
+    /// WebSocket URLs that announce heads; they may contain keys.
+    pub heads: RpcUrls,
     pub identity: ChainIdentity,
     /// The chain's coin as the ledger lists it; `coin.chain` is the chain's name.
     pub coin: Asset,
     /// The address that players pay to and are paid from.
     pub wallet: Address,
+    /// The wallet's name in the registry: no other wallet, of any chain, has it.
+    pub wallet_name: Name,
     /// Addresses that the house's own capital comes from.
     pub treasury: BTreeSet<Address>,
     pub confirmations: u64,
+    pub profile: ChainProfile,
+    pub agreement: AgreementRule,
     /// The first block that is read.
     pub start: u64,
     /// The pause between two rounds without work.
@@ -60,10 +66,13 @@ pub struct FlowSetup {
     pub in_flight_max: usize,
     /// The most that a unit of gas may cost, in wei.
     pub fee_max: u128,
-    pub signer: PathBuf,
+    /// The signer's socket; `None` if nothing is paid on this chain.
+    pub signer: Option<PathBuf>,
+    /// The server whose players pay to the wallet.
     pub server: Name,
-    /// What a place in the server's world costs.
-    pub buy_in: BuyIn,
+    /// What a place in the server's world costs; `None` if the server does not play for this chain's coin. What its
+    /// players pay here is credited to them as unallocated.
+    pub buy_in: Option<BuyIn>,
     pub policy: ApprovalPolicy,
     /// The name of this node, recorded with the outcomes of payouts.
     pub node: String,
@@ -71,7 +80,7 @@ pub struct FlowSetup {
 
 impl FlowSetup {
     /// The chain's name in the ledger: `eip155:1`.
-    pub(crate) fn chain(&self) -> &Name {
+    pub fn chain(&self) -> &Name {
         &self.coin.chain
     }
 
@@ -80,13 +89,19 @@ impl FlowSetup {
             RpcEndpoint::Here(rpc) => Ok(vec![RpcNode::in_process(rpc.clone(), self.identity)]),
             RpcEndpoint::Http(rpc) => {
                 let node = |url: String| RpcNode::http(&url, self.identity, RpcLimits::default());
-                rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")
+                rpc.urls().into_iter().map(node).collect::<Result<_, _>>().with_context(|| self.key("rpc"))
             }
         }
     }
 
-    pub(crate) fn signer(&self) -> SignerClient {
-        SignerClient::new(&self.signer, SIGNER_PATIENCE)
+    /// A key of this chain's section: `chains.polygon.rpc`.
+    pub(crate) fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.section)
+    }
+
+    /// `None` if nothing is paid on this chain.
+    pub(crate) fn signer(&self) -> Option<SignerClient> {
+        self.signer.as_ref().map(|socket| SignerClient::new(socket, SIGNER_PATIENCE))
     }
 
     /// The coin's number, once the holder of the ledger has listed it.
@@ -102,8 +117,7 @@ impl FlowSetup {
 
     /// The account of the wallet: what it must hold on chain.
     pub fn custody(&self, asset: AssetId) -> AccountName {
-        let owner = Some(HOT_WALLET.parse().expect("a legal name"));
-        AccountName { scope: Scope::House, kind: AccountKind::Custody, asset, owner }
+        AccountName { scope: Scope::House, kind: AccountKind::Custody, asset, owner: Some(self.wallet_name.clone()) }
     }
 
     /// The account of the gas that the house pays.
@@ -117,7 +131,7 @@ impl FlowSetup {
             rules: DepositRules { chain: self.chain().clone(), confirmations: self.confirmations },
             watch: WatchList::default(),
             start: self.start,
-            window: self.confirmations.saturating_mul(WINDOW).max(64),
+            window: self.profile.window,
             blocks_per_step: BLOCKS_PER_STEP,
         }
     }

@@ -14,27 +14,31 @@ pub struct FlowThreads {
 }
 
 impl FlowThreads {
-    /// Starts crediting and settling, in a ledger that this process holds.
-    pub fn book(&mut self, setup: &FlowSetup, ledger: &Ledger, queue_max: usize, log: &NodeLog) {
-        let sentence = format!("credits deposits of {} and settles payouts", setup.chain());
-        log.write("books_flows", &sentence, &[]);
+    /// Starts crediting and settling for all chains, in a ledger that this process holds.
+    pub fn book(&mut self, chains: &[FlowSetup], ledger: &Ledger, queue_max: usize, log: &NodeLog) {
+        let names = chains.iter().map(|setup| setup.chain().as_str()).collect::<Vec<_>>().join(", ");
+        log.write("books_flows", &format!("credits deposits of {names} and settles payouts"), &[]);
         let most = booking::rows_max(queue_max);
-        let (credited, own, of) = (setup.clone(), ledger.clone(), log.clone());
+        let (credited, own, of) = (chains.to_vec(), ledger.clone(), log.clone());
         self.spawn(move |stop| booking::credit(&credited, &own, most, &of, stop));
         let (own, of) = (ledger.clone(), log.clone());
         self.spawn(move |stop| booking::settle(&own, most, &of, stop));
     }
 
-    /// Starts following the chain.
-    pub fn follow(&mut self, setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog) {
-        let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
-        self.spawn(move |stop| indexer::follow(&setup, &rows, &log, stop));
+    /// Starts following each chain, each with a loop of its own.
+    pub fn follow(&mut self, chains: &[FlowSetup], rows: &RowsLocation, log: &NodeLog) {
+        for setup in chains {
+            let (log, setup, rows) = (log.of_chain(setup.chain(), chains.len() > 1), setup.clone(), rows.clone());
+            self.spawn(move |stop| indexer::follow(&setup, &rows, &log, stop));
+        }
     }
 
-    /// Starts paying.
-    pub fn pay(&mut self, setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog) {
-        let (setup, rows, log) = (setup.clone(), rows.clone(), log.clone());
-        self.spawn(move |stop| payouts::pay(&setup, &rows, &log, stop));
+    /// Starts paying on each chain that has a signer, each with a loop of its own.
+    pub fn pay(&mut self, chains: &[FlowSetup], rows: &RowsLocation, log: &NodeLog) {
+        for setup in chains {
+            let (log, setup, rows) = (log.of_chain(setup.chain(), chains.len() > 1), setup.clone(), rows.clone());
+            self.spawn(move |stop| payouts::pay(&setup, &rows, &log, stop));
+        }
     }
 
     /// Starts publishing heads of a ledger that this process holds.

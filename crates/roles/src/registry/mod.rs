@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `first_owner` | who owns a new deployment |
 //! | `chain_view` | what a flow needs of one chain, read again whenever the registry changes |
-//! | `seed` | the chain and the server of the configuration, written once into an empty registry |
+//! | `seed` | the chains and the server of the configuration, each written once into a registry without it |
 
 mod chain_view;
 mod first_owner;
@@ -14,7 +14,7 @@ mod seed;
 pub use chain_view::{ChainView, PayoutWallet};
 pub use first_owner::record_owner;
 pub(crate) use read_error::read_error;
-pub use seed::seed_registry;
+pub use seed::{SeedOutcome, seed_registry};
 
 #[cfg(test)]
 mod tests;

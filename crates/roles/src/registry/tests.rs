@@ -1,6 +1,6 @@
 //! The registry of a small deployment: its first entries, and what flows see after each change.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use bankroll_chains_evm::ChainIdentity;
 use bankroll_deposits::{BuyIn, Payer, WatchList};
@@ -20,12 +20,13 @@ use tempfile::TempDir;
 use super::{ChainView, record_owner, seed_registry};
 use crate::{
     NodeLog,
-    flows::{self, FlowSetup, RpcEndpoint, RpcUrls},
+    flows::{self, AgreementRule, ChainProfile, FlowSetup, RpcEndpoint, RpcUrls},
 };
 
 const HOT: Address = Address([0xaa; 20]);
 const SECOND: Address = Address([0xbb; 20]);
 const TREASURY: Address = Address([0x77; 20]);
+const BUY_IN: BuyIn = BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 100 };
 const ALICE: Address = Address([0xa1; 20]);
 
 fn name(text: &str) -> Name {
@@ -34,21 +35,26 @@ fn name(text: &str) -> Name {
 
 fn setup() -> FlowSetup {
     FlowSetup {
+        section: "chain".into(),
+        heads: RpcUrls::default(),
         endpoint: RpcEndpoint::Http(RpcUrls::default()),
         identity: ChainIdentity { chain_id: 7, genesis: Default::default() },
         coin: Asset { chain: name("eip155:7"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() },
         wallet: HOT,
+        wallet_name: name("hot"),
         treasury: BTreeSet::from([TREASURY]),
         confirmations: 3,
+        profile: ChainProfile::development(3),
+        agreement: AgreementRule { above: None, providers: 1 },
         start: 5,
         poll: Duration::from_millis(1),
         resend: Duration::from_secs(1),
         stuck: Duration::from_secs(1),
         in_flight_max: 1,
         fee_max: 1,
-        signer: PathBuf::new(),
+        signer: None,
         server: name("arena"),
-        buy_in: BuyIn { amount: Amount::new(1_000), developer_bps: 250, world_bps: 100 },
+        buy_in: Some(BUY_IN),
         policy: ApprovalPolicy { at_once: Amount::new(1) },
         node: "node-1".into(),
     }
@@ -138,7 +144,7 @@ fn the_configuration_is_written_into_an_empty_registry_once() {
     let view = world.view();
     assert!(view.is_registered());
     let rules = &view.servers()[&name("arena")];
-    assert_eq!((rules.buy_in, rules.accepts, rules.version), (setup().buy_in, true, 1));
+    assert_eq!((rules.buy_in, rules.accepts, rules.version), (BUY_IN, true, 1));
     let [wallet] = &view.payout_wallets()[..] else { panic!("one wallet") };
     assert_eq!((wallet.address, wallet.custody.to_string()), (HOT, "@house/custody/1/hot".to_owned()));
     assert!(wallet.elsewhere.is_empty());

@@ -88,7 +88,7 @@ impl FundsWay {
         match BooksClient::connect(loaded)? {
             BooksClient::Node(node) => Ok(Self::Node(node)),
             BooksClient::Ledger(ledger) => {
-                let api = Box::new(FundsApi::new(loaded, loaded.chain().as_ref()));
+                let api = Box::new(FundsApi::new(loaded, &loaded.chains()));
                 let router = api.hold(&ledger).map_err(FundsCallError::Here)?;
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 Ok(Self::Here { ledger, api, router, runtime: runtime.map_err(FundsCallError::Runtime)? })

@@ -37,7 +37,7 @@ impl ContractChecks {
             RpcEndpoint::Here(rpc) => vec![RpcNode::in_process(rpc.clone(), setup.identity)],
             RpcEndpoint::Http(rpc) => {
                 let node = |url: String| RpcNode::http(&url, setup.identity, limits);
-                rpc.urls().into_iter().map(node).collect::<Result<_, _>>().context("chain.rpc")?
+                rpc.urls().into_iter().map(node).collect::<Result<_, _>>().with_context(|| setup.key("rpc"))?
             }
         };
         Ok(Self { chain: setup.chain().clone(), nodes, running: AtomicUsize::new(0) })

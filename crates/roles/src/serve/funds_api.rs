@@ -53,8 +53,8 @@ pub struct FundsApi {
 }
 
 impl FundsApi {
-    pub fn new(loaded: &LoadedConfig, chain: Option<&FlowSetup>) -> Self {
-        let mut settings = settings(&loaded.config.api, loaded.config.chain.id, chain);
+    pub fn new(loaded: &LoadedConfig, chains: &[FlowSetup]) -> Self {
+        let mut settings = settings(&loaded.config.api, loaded.config.chain.id, chains);
         let location = loaded.books();
         settings.newest_block = Arc::new(move |chain| newest_block(&location, chain).unwrap_or(0));
         let policy = loaded.config.notify.target_policy();
@@ -82,10 +82,12 @@ impl FundsApi {
         if front.is_some() {
             return Ok(());
         }
-        let funds = self.funds.clone();
+        let (funds, chains) = (self.funds.clone(), counts.clone());
         let books = move || {
             let problem = (!funds.is_held()).then(|| "this node does not hold the books".to_owned());
-            vec![ReadyCheck { name: "books", problem }]
+            let mut checks = chains.ready_checks();
+            checks.insert(0, ReadyCheck { name: "books".into(), problem, is_needed: true });
+            checks
         };
         let backend = FrontBackend::Here(self.router.clone());
         *front = Some(start(loaded, backend, Arc::new(books), counts.clone(), log)?);
@@ -112,7 +114,7 @@ pub fn relaying_front(
     let books = move || {
         let problem =
             (!reachable.load(Ordering::Relaxed)).then(|| "the holder of the books does not answer".to_owned());
-        vec![ReadyCheck { name: "books", problem }]
+        vec![ReadyCheck { name: "books".into(), problem, is_needed: true }]
     };
     let relay = move |request: RelayedRequest| {
         let call = forwarder.relay(request, RELAY_WITHIN);
@@ -203,14 +205,16 @@ fn write_access(log: &NodeLog, line: &AccessLine) {
     });
 }
 
-fn settings(api: &ApiConfig, chain_id: u64, chain: Option<&FlowSetup>) -> FundsSettings {
+fn settings(api: &ApiConfig, chain_id: u64, chains: &[FlowSetup]) -> FundsSettings {
     let origin = |uri| SignInOrigin { domain: api.domain.clone(), uri };
     let sign_in = SignInConfig { origins: api.sign_in_uris().into_iter().map(origin).collect() };
     let mut settings = FundsSettings::new(&api.audience, ChainId(chain_id), sign_in);
-    settings.approval = chain.map_or(settings.approval, |setup| setup.policy);
+    settings.approvals = chains.iter().map(|setup| (setup.chain().clone(), setup.policy)).collect();
     // Without a usable URL no contract wallet signs in; the flows of the chain say what is wrong with it.
-    if let Some(checks) = chain.and_then(|setup| ContractChecks::new(setup).ok()) {
-        settings.contract_answer = Some(Arc::new(move |check| checks.ask(check)));
+    let checks: Vec<ContractChecks> = chains.iter().filter_map(|setup| ContractChecks::new(setup).ok()).collect();
+    if !checks.is_empty() {
+        // Of another chain than its own, each knows nothing.
+        settings.contract_answer = Some(Arc::new(move |check| checks.iter().find_map(|of_chain| of_chain.ask(check))));
     }
     settings
 }

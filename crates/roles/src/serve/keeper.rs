@@ -41,8 +41,8 @@ pub struct LeaseKeeper<'a> {
     pub handler: Arc<BooksHandler>,
     pub log: &'a NodeLog,
     pub stop: &'a StopFlag,
-    /// What runs while the ledger is held, if there is a chain.
-    pub flows: Option<HolderFlows>,
+    /// What runs while the ledger is held.
+    pub flows: HolderFlows,
     /// How heads of the journal are published while the ledger is held.
     pub heads: HeadSettings,
     /// Deliveries to webhooks, if this process makes them; the holder disables endpoints that were given up in any case.
@@ -60,20 +60,23 @@ pub struct LeaseKeeper<'a> {
 /// The flows of the node that holds the ledger.
 #[derive(Debug)]
 pub struct HolderFlows {
-    pub setup: FlowSetup,
+    pub chains: Vec<FlowSetup>,
     pub queue_max: usize,
-    /// Whether this process follows the chain and pays, too: no other process can write to books in a folder.
+    /// Whether this process follows the chains and pays, too: no other process can write to books in a folder.
     pub alone: bool,
 }
 
 impl HolderFlows {
     fn start(&self, ledger: &Ledger, log: &NodeLog) -> FlowThreads {
         let mut running = FlowThreads::default();
-        running.book(&self.setup, ledger, self.queue_max, log);
+        if self.chains.is_empty() {
+            return running;
+        }
+        running.book(&self.chains, ledger, self.queue_max, log);
         if self.alone {
             let rows = RowsLocation::Writer(ledger.clone());
-            running.follow(&self.setup, &rows, log);
-            running.pay(&self.setup, &rows, log);
+            running.follow(&self.chains, &rows, log);
+            running.pay(&self.chains, &rows, log);
         }
         running
     }
@@ -175,7 +178,7 @@ impl LeaseKeeper<'_> {
             None => format!("acquired the ledger: {}", counted(records, "record", "records")),
         };
         // First: the API reads the registry once, and then knows the changes that it makes itself.
-        let prepared = self.flows.as_ref().map_or(Ok(()), |flows| prepare_books(&flows.setup, ledger, self.log));
+        let prepared = prepare_books(&self.flows.chains, ledger, self.log);
         match prepared.and_then(|()| self.api.hold(ledger)) {
             Ok(api) => self.handler.hold(api),
             Err(error) => {
@@ -192,7 +195,7 @@ impl LeaseKeeper<'_> {
             ledger.clone().close();
             return Err(error);
         }
-        let mut flows = self.flows.as_ref().map_or_else(FlowThreads::default, |flows| flows.start(ledger, self.log));
+        let mut flows = self.flows.start(ledger, self.log);
         flows.publish_heads(&self.heads, ledger, self.log);
         flows.announce(ledger, self.log);
         if let Some(setup) = &self.deliveries {

@@ -14,8 +14,8 @@
 //!
 //! The role `notify` delivers events to webhooks, with a chain and without.
 //!
-//! With a chain in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out
-//! (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
+//! With chains in the configuration the roles `indexer`, `books` and `payouts` carry deposits in and payouts out of
+//! each (`crate::flows`). An RPC node, a signer or a database that is unreachable ends nothing: it is logged once, and
 //! retried.
 //!
 //! A signal stops the node gracefully: calls in flight are answered, and the lease is released at once.
@@ -40,7 +40,7 @@ use bankroll_store::{Clock, HeadWatch, LedgerOptions, Location};
 use bankroll_terminal::UsageError;
 
 use crate::{
-    alerts::{AlertCounts, AlertSettings},
+    alerts::{AlertChain, AlertCounts, AlertSettings},
     config::LoadedConfig,
     flows::{FlowSetup, FlowThreads, RowsLocation, StopFlag},
     log::NodeLog,
@@ -55,8 +55,8 @@ struct ServeNode {
     location: Location,
     log: NodeLog,
     stop: StopFlag,
-    /// The chain, if one is configured.
-    chain: Option<FlowSetup>,
+    /// The chains that are configured.
+    chains: Vec<FlowSetup>,
     /// Open alerts, while this node holds the books.
     counts: AlertCounts,
 }
@@ -66,19 +66,19 @@ pub const BOOKS_SOCKET: &str = "books.sock";
 
 /// Runs a node until a stop is requested: holds the ledger or stands by, and runs the flows of its roles.
 pub fn run(loaded: LoadedConfig, log: NodeLog, stop: StopFlag) -> anyhow::Result<()> {
-    let chain = loaded.chain();
-    run_with_chain(loaded, chain, log, stop)
+    let chains = loaded.chains();
+    run_with_chains(loaded, chains, log, stop)
 }
 
-/// The same with another chain than the configured one: the chain of a demo is in the same process.
-pub fn run_with_chain(
+/// The same with other chains than the configured ones: the chain of a demo is in the same process.
+pub fn run_with_chains(
     loaded: LoadedConfig,
-    chain: Option<FlowSetup>,
+    chains: Vec<FlowSetup>,
     log: NodeLog,
     stop: StopFlag,
 ) -> anyhow::Result<()> {
     let location = loaded.books();
-    let node = ServeNode { loaded, location, log, stop, chain, counts: AlertCounts::default() };
+    let node = ServeNode { loaded, location, log, stop, chains, counts: AlertCounts::default() };
     match &node.location {
         Location::Folder(folder) => node.alone(folder.clone())?,
         Location::Postgres(_) => node.among_others()?,
@@ -92,7 +92,7 @@ impl ServeNode {
     fn alone(&self, folder: PathBuf) -> anyhow::Result<()> {
         let socket = folder.join(BOOKS_SOCKET);
         let options = self.loaded.ledger_options();
-        let api = FundsApi::new(&self.loaded, self.chain.as_ref());
+        let api = FundsApi::new(&self.loaded, &self.chains);
         let keeper = self.keeper(Arc::default(), &api, true);
         let kept = LeaseKeeper { commands: Some(socket), ..keeper }.run(&options);
         api.drain();
@@ -141,7 +141,7 @@ impl ServeNode {
             &[("address", address.clone().into())],
         );
         let options = LedgerOptions { address, ..self.loaded.ledger_options() };
-        let api = FundsApi::new(&self.loaded, self.chain.as_ref());
+        let api = FundsApi::new(&self.loaded, &self.chains);
         // The front of a node with the role `api` has them, too.
         let metrics = (!config.node.roles.has(NodeRole::Api)).then(|| self.open_metrics()).transpose()?;
         let kept = self.keeper(handler, &api, false).run(&options);
@@ -159,7 +159,7 @@ impl ServeNode {
 
     fn keeper<'a>(&'a self, handler: Arc<BooksHandler>, api: &'a FundsApi, alone: bool) -> LeaseKeeper<'a> {
         let queue_max = self.loaded.config.books.queue_max;
-        let flows = self.chain.clone().map(|setup| HolderFlows { setup, queue_max, alone });
+        let flows = HolderFlows { chains: self.chains.clone(), queue_max, alone };
         let books = &self.loaded.config.books;
         let scrub = ScrubSettings {
             percent: books.scrub_percent,
@@ -174,7 +174,7 @@ impl ServeNode {
             },
             certificates: self.loaded.certificates(),
             scrub_file: self.loaded.scrub_file(),
-            chain: self.chain.as_ref().map(|setup| setup.chain().clone()),
+            chains: self.chains.iter().map(alert_chain).collect(),
             counts: self.counts.clone(),
         };
         LeaseKeeper {
@@ -196,13 +196,11 @@ impl ServeNode {
     fn watch(&self, identity: &NodeIdentity, roles: NodeRoles) -> anyhow::Result<()> {
         let Location::Postgres(url) = &self.location else { return Ok(()) };
         let (mut running, rows) = (FlowThreads::default(), RowsLocation::Database(url.clone()));
-        if let Some(setup) = &self.chain {
-            if roles.has(NodeRole::Indexer) {
-                running.follow(setup, &rows, &self.log);
-            }
-            if roles.has(NodeRole::Payouts) {
-                running.pay(setup, &rows, &self.log);
-            }
+        if roles.has(NodeRole::Indexer) {
+            running.follow(&self.chains, &rows, &self.log);
+        }
+        if roles.has(NodeRole::Payouts) {
+            running.pay(&self.chains, &rows, &self.log);
         }
         if roles.has(NodeRole::Notify) {
             running.deliver(&self.loaded.notify(), &rows, &self.log);
@@ -223,4 +221,8 @@ impl ServeNode {
         running.stop();
         watched
     }
+}
+
+fn alert_chain(setup: &FlowSetup) -> AlertChain {
+    AlertChain { name: setup.chain().clone(), is_development: setup.profile.is_development }
 }

@@ -106,12 +106,14 @@ pub(super) fn watch_list(people: &People) -> WatchList {
         server: name(server),
         custody: custody.parse().expect("an account's name"),
         payer,
+        by_asset: BTreeMap::new(),
         since: 0,
     };
     let hot_wallet = watched("arena", HOT, Payer::Sender);
     let of_carol = watched("lagoon", CAROLS, Payer::Player(name("carol")));
     WatchList {
         addresses: BTreeMap::from([(people.hot, hot_wallet), (people.carols, of_carol)]),
+        tokens: BTreeMap::new(),
         treasury: BTreeSet::from([people.address(TREASURY)]),
         proven,
         own: BTreeSet::new(),

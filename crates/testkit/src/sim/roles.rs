@@ -42,7 +42,7 @@ impl World {
         let is_idle = matches!(scanned, Ok(ScanOutcome::UpToDate));
         let line = match &scanned {
             Ok(ScanOutcome::UpToDate) => "nothing new".into(),
-            Ok(ScanOutcome::Moved { to, unwound_to, deposits }) => {
+            Ok(ScanOutcome::Moved { to, unwound_to, deposits, .. }) => {
                 let back = unwound_to.map_or_else(String::new, |to| format!(", back to {to} first"));
                 format!("up to {}{back}, {} changes of deposits", to.number, deposits.len())
             }
@@ -61,10 +61,15 @@ impl World {
     pub fn credit(&mut self) -> Result<bool, BrokenPromise> {
         self.flush_deferred();
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
-        let booked = crediting::step(&self.servers, &crediting::no_exclusions, ledger, rows, CREDITS_MAX);
+        let booked = crediting::step(&self.credit_rules(), ledger, rows, CREDITS_MAX);
         let is_idle = booked.as_ref().is_ok_and(crediting::BookingOutcome::is_idle);
         self.note_crediting(booked)?;
         Ok(is_idle)
+    }
+
+    fn credit_rules(&self) -> crediting::CreditRules<'_> {
+        let standing = &crediting::no_exclusions;
+        crediting::CreditRules { servers: &self.servers, watch: &self.watch, standing }
     }
 
     pub fn credit_all(&mut self) -> Result<(), BrokenPromise> {
@@ -84,7 +89,7 @@ impl World {
         let (ledger, rows) = (self.books.ledger(), self.books.rows());
         let prepared = match random.u8(..4) {
             0 => crediting::prepare_reversals(rows, CREDITS_MAX),
-            _ => crediting::prepare_credits(&self.servers, &crediting::no_exclusions, ledger, rows, CREDITS_MAX),
+            _ => crediting::prepare_credits(&self.credit_rules(), ledger, rows, CREDITS_MAX),
         };
         let mut prepared = match prepared {
             Ok(prepared) => prepared,

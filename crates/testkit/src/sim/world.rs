@@ -6,10 +6,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_evm::{ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{B256, Bytes, SimulatedChain, SimulatedConfig};
-use bankroll_deposits::{DepositRules as ScanRules, ScanConfig, Servers, crediting::PreparedRequests};
-use bankroll_ledger::{Asset, Unit};
+use bankroll_deposits::{
+    DepositRules as ScanRules, ScanConfig, Servers,
+    crediting::{PreparedRequests, WatchLists},
+};
+use bankroll_ledger::{Asset, AssetId, Unit};
 use bankroll_orders::ChainId;
 use bankroll_signer_client::SignerClient;
 use bankroll_withdrawals::{PayoutConfig, PayoutRules, price::FeeCeiling};
@@ -46,6 +49,8 @@ pub(super) struct World {
     pub payout_nodes: Vec<RpcNode>,
     pub scanning: ScanConfig,
     pub servers: Servers,
+    /// What the books know of addresses, to attribute deposits themselves.
+    pub watch: WatchLists,
     pub paying: PayoutConfig,
     /// What crediting had prepared when it was paused.
     pub stalled: Option<PreparedRequests>,
@@ -85,6 +90,7 @@ impl World {
             chain,
             scanning: scanning(&people, bug),
             servers: people::servers(),
+            watch: WatchLists::from([(name(CHAIN), people::watch_list(&people))]),
             paying: paying(),
             stalled: None,
             wallets: BTreeMap::new(),
@@ -172,11 +178,13 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
 fn scanning(people: &People, bug: Option<Bug>) -> ScanConfig {
     let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
     ScanConfig {
-        rules: ScanRules { chain: name(CHAIN), confirmations },
+        rules: ScanRules { chain: name(CHAIN), coin: AssetId(1), confirmations, agreement: None },
         watch: people::watch_list(people),
         start: 1,
         window: 24,
         blocks_per_step: 20,
+        traces: false,
+        finality: FinalityMark::Depth,
     }
 }
 

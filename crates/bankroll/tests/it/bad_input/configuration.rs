@@ -145,11 +145,98 @@ pub const ROWS: &[Row] = &[
     Row("config check --set chain.id=0", 2, "--set chain.id: 0 is not a whole number from 1 to 4294967295"),
     Row("config check --set chain.id=ten", 2, "--set chain.id: \"ten\" is not a whole number from 1 to 4294967295"),
     Row(
-        "config check --set chain.confirmations=0",
+        "config check --set chain.confirmations=10001",
         2,
-        "--set chain.confirmations: 0 is not a whole number from 1 to 10000",
+        "--set chain.confirmations: 10001 is not a whole number from 0 to 10000",
     ),
-    Row("config check --set chain.symbol=", 2, "--set chain.symbol: set this to the coin of the chain, as in \"ETH\""),
+    Row("config check --set chain.symbol=5", 2, "--set chain.symbol: 5 is not a text; write it in quotes"),
+    Row(
+        "config check --set chain.finality=final",
+        2,
+        "--set chain.finality: \"final\" is not one of \"auto\", \"finalized\", \"safe\", \"depth\"",
+    ),
+    Row(
+        "config check --set chain.tracer=debug",
+        2,
+        "--set chain.tracer: \"debug\" is not one of \"auto\", \"trace_block\", \"call_tracer\", \"none\"",
+    ),
+    Row(
+        "config check --set chain.fees=eip1559",
+        2,
+        "--set chain.fees: \"eip1559\" is not one of \"auto\", \"market\", \"legacy\"",
+    ),
+    Row("config check --set chain.window=-1", 2, "--set chain.window: -1 is not a whole number from 0 to 1000000"),
+    Row(
+        "config check --set chain.block_time_ms=fast",
+        2,
+        "--set chain.block_time_ms: \"fast\" is not a whole number from 0 to 600000",
+    ),
+    Row("config check --set chain.agreement=0", 2, "--set chain.agreement: 0 is not a whole number from 1 to 16"),
+    Row(
+        "config check --set chain.agreement=3 --set chain.rpc=https://a.example/1,https://a.example/2",
+        2,
+        "--set chain.agreement: 3 providers must agree, and in rpc there is one; add a URL of another one",
+    ),
+    Row(
+        "config check --set chain.agreement_above=much",
+        2,
+        "--set chain.agreement_above: \"much\": an amount is a whole number of base units",
+    ),
+    Row(
+        "config check --set chain.ws=https://a.example/hunter2",
+        2,
+        "--set chain.ws: write it wss://host:port/path, several separated by commas",
+    ),
+    Row("config check --set chain.wallet_name=Hot", 2, "--set chain.wallet_name: \"Hot\": a name is"),
+    Row(
+        "config check --set chains.polygon.rcp=x --set chains.polygon.id=137",
+        2,
+        "--set chains.polygon.rcp: there is no key `chains.polygon.rcp`; did you mean `chains.polygon.rpc`?",
+    ),
+    Row(
+        "BANKROLL__CHAINS__POLYGON__WALET=x BANKROLL__CHAINS__POLYGON__ID=137 config check",
+        2,
+        "BANKROLL__CHAINS__POLYGON__WALET: there is no key `chains.polygon.walet`; did you mean `chains.polygon.wallet`?",
+    ),
+    Row("config check --set chains.polygon.symbol=POL", 2, "chains.polygon.id: set this to the chain's id, as in 137"),
+    Row("config check --set chains.polygon.id=0", 2, "--set chains.polygon.id: set this to the chain's id, as in 137"),
+    Row(
+        "config check --set chains=5",
+        2,
+        "--set chains: found a number instead of keys; write [chains.NAME], and its keys below",
+    ),
+    Row(
+        "config check --set chains.rpc=https://a.example/hunter2",
+        2,
+        "--set chains.rpc: found a text instead of keys; write [chains.rpc], and its keys below",
+    ),
+    Row(
+        "config check --set chains.a-b.id=137",
+        2,
+        "chains.a-b: name a chain with up to 40 lower-case letters, digits and single underscores",
+    ),
+    Row(
+        "config check --set chains.polygon.id=137 --set chains.polygon.start=-1",
+        2,
+        "--set chains.polygon.start: -1 is not a whole number of at least 0",
+    ),
+    Row(
+        "config check --set chains.polygon.id=137 --set chains.polygon.rpc=https://a.example",
+        2,
+        "chains.polygon.genesis: set this to the chain's genesis hash, 0x and 64 hexadecimal digits",
+    ),
+    Row(
+        "config check --config two-tables.toml",
+        2,
+        "two-tables.toml: chains.two.id: [chains.one] has the chain 137, too; give each chain one table, with all its \
+         URLs in rpc",
+    ),
+    Row(
+        "config check --config two-wallets.toml",
+        2,
+        "two-wallets.toml: chains.two.wallet_name: the wallet of [chains.one] has the name \"hot\", too; give each \
+         wallet a name of its own",
+    ),
     Row(
         "config check --set chain.max_fee_per_gas=0",
         2,

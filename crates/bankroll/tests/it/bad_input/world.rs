@@ -204,6 +204,8 @@ fn prepare_configurations(at: &Path) {
     let types = b"[books]\nqueue_max = \"many\"\nlease_ms = true\nfolder = 5\ndurability = [\"full\"]\n\
                   [chain]\nid = 1.5\nrpc = [\"http://key@host\"]\nmax_fee_per_gas = -1\n[server]\nname = 7\n";
     write("types.toml", types);
+    write("two-tables.toml", two_chains([137, 137], ["one", "two"]).as_bytes());
+    write("two-wallets.toml", two_chains([137, 56], ["hot", "hot"]).as_bytes());
     symlink("nowhere.toml", at.join("link.toml")).unwrap();
 }
 
@@ -278,4 +280,16 @@ fn prepare_signers(at: &Path) {
     with("table", "[[wallets]]", "[wallets]");
     with("amount", "per_payout = \"1000000000000000000\"", "per_payout = \"1.5\"");
     with("manner", "eip1559", "eip4844");
+}
+
+/// Two further chains with everything that a chain needs.
+fn two_chains(ids: [u64; 2], wallets: [&str; 2]) -> String {
+    let table = |name: &str, id: u64, wallet: &str| {
+        let (genesis, address) = ("11".repeat(32), "aa".repeat(20));
+        format!(
+            "[chains.{name}]\nid = {id}\nrpc = \"https://{name}.example\"\ngenesis = \"0x{genesis}\"\n\
+             wallet = \"0x{address}\"\nwallet_name = \"{wallet}\"\n"
+        )
+    };
+    table("one", ids[0], wallets[0]) + &table("two", ids[1], wallets[1])
 }

@@ -1,0 +1,219 @@
+//! Transfers that no header vouches for, compared with the balance of the address that they paid. Pure.
+//!
+//! | what was seen | compared | if it differs |
+//! | --- | --- | --- |
+//! | a transaction's own value | never: the receipts root vouches for it | |
+//! | coins that contracts moved | the address's coins before and after the block | what arrived is kept in suspense |
+//! | a token's log | the address's tokens before and after the block | what arrived is kept in suspense |
+//!
+//! One address and asset of a block is one comparison, because a balance cannot be divided among the transfers in it.
+//! A node that cannot say a balance is no proof of anything: the transfers are held for a person.
+
+use std::collections::BTreeMap;
+
+use bankroll_chains_evm::{
+    Address, B256, Block, Disagreement, InternalTransfer, Quantity, Transaction, TransferLog, U256,
+};
+use bankroll_ledger::AssetId;
+
+use crate::{
+    DepositKind, DepositRules, WatchList,
+    sighting::{Doubt, IncomingTransfer, Sighting},
+};
+
+/// What a node is asked: the balance of an address before and after a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BalanceQuestion {
+    pub address: Address,
+    pub asset: AssetId,
+    /// The token's contract; `None` for the coin.
+    pub token: Option<Address>,
+    pub before: B256,
+    pub after: B256,
+}
+
+/// The balance before and after the block; `None` if the node cannot say.
+pub type BalanceAnswer = Option<(U256, U256)>;
+
+/// A transfer that was logged or traced, and that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbsentTransfer {
+    pub transaction: B256,
+    pub asset: AssetId,
+    pub to: Address,
+    pub claimed: Quantity,
+}
+
+/// The sightings of one block, and what must be asked before they count.
+#[derive(Clone, Debug)]
+pub struct BlockCheck<'a> {
+    pub rules: &'a DepositRules,
+    pub watch: &'a WatchList,
+    pub block: &'a Block,
+    pub internal: &'a [InternalTransfer],
+    pub sightings: Vec<Sighting>,
+}
+
+/// What of a block's sightings counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedSightings {
+    pub sightings: Vec<Sighting>,
+    pub absent: Vec<AbsentTransfer>,
+}
+
+impl BlockCheck<'_> {
+    /// The balances to ask for, one for each address and asset that the header does not vouch for.
+    #[must_use]
+    pub fn questions(&self) -> Vec<BalanceQuestion> {
+        let header = self.block.header;
+        let question = |sighting: &Sighting| {
+            let IncomingTransfer { to: address, asset, kind, .. } = sighting.transfer;
+            let token = match kind {
+                DepositKind::Token => Some(self.contract(asset)?),
+                DepositKind::Internal => None,
+                DepositKind::Native | DepositKind::Balance => return None,
+            };
+            Some(BalanceQuestion { address, asset, token, before: header.parent, after: header.hash })
+        };
+        let mut questions: Vec<_> = self.sightings.iter().filter_map(question).collect();
+        questions.sort_unstable();
+        questions.dedup();
+        questions
+    }
+
+    /// Decides which sightings stand.
+    ///
+    /// # Errors
+    /// If a transaction of the block has no sender.
+    pub fn decide(
+        mut self,
+        answers: &BTreeMap<BalanceQuestion, BalanceAnswer>,
+    ) -> Result<CheckedSightings, Disagreement> {
+        let mut checked = CheckedSightings::default();
+        for (question, answer) in answers {
+            let is_asked = |sighting: &Sighting| {
+                let transfer = sighting.transfer;
+                transfer.to == question.address
+                    && transfer.asset == question.asset
+                    && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
+            };
+            let Some((before, after)) = *answer else {
+                for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
+                    sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
+                }
+                continue;
+            };
+            let (claimed, left) = self.moved(question)?;
+            let has_arrived = before.checked_add(claimed) == after.checked_add(left);
+            if has_arrived {
+                continue;
+            }
+            // What arrived, whatever transfers say: the balance's growth and what left meanwhile. What the header
+            // vouches for is not in doubt and is not counted again.
+            let vouched = self.vouched(question);
+            let arrived = after.saturating_add(left).saturating_sub(before).saturating_sub(vouched);
+            let (doubtful, standing) = std::mem::take(&mut self.sightings).into_iter().partition(is_asked);
+            self.sightings = standing;
+            self.replace(question, doubtful, Quantity::new(arrived), &mut checked);
+        }
+        checked.sightings = self.sightings;
+        Ok(checked)
+    }
+
+    /// One transfer keeps its identity with the amount that arrived; several become one change of the balance.
+    fn replace(
+        &mut self,
+        question: &BalanceQuestion,
+        doubtful: Vec<Sighting>,
+        arrived: Quantity,
+        checked: &mut CheckedSightings,
+    ) {
+        let index = doubtful.first().map_or(0, |sighting| sighting.transfer.index);
+        if arrived.is_zero() {
+            checked.absent.extend(doubtful.iter().map(|sighting| AbsentTransfer {
+                transaction: sighting.transfer.transaction,
+                asset: question.asset,
+                to: question.address,
+                claimed: sighting.transfer.value,
+            }));
+            return;
+        }
+        let doubt = Some(Doubt::BalanceMismatch);
+        let transfer = match &doubtful[..] {
+            [alone] => IncomingTransfer { value: arrived, ..alone.transfer },
+            _ => {
+                let before = self.sightings.iter().filter(|known| known.transfer.kind == DepositKind::Balance).count();
+                IncomingTransfer {
+                    transaction: self.block.header.hash,
+                    index,
+                    kind: DepositKind::Balance,
+                    position: u32::try_from(before).unwrap_or(u32::MAX),
+                    asset: question.asset,
+                    from: Address::ZERO,
+                    to: question.address,
+                    value: arrived,
+                }
+            }
+        };
+        self.sightings.extend(Sighting::new(self.rules, self.watch, self.block.header, transfer, doubt));
+    }
+
+    /// What transfers of the block say that came to the address, and that left it, the fees of its own transactions
+    /// among it.
+    fn moved(&self, question: &BalanceQuestion) -> Result<(U256, U256), Disagreement> {
+        let mut sums = Sums { address: question.address, came: U256::ZERO, left: U256::ZERO };
+        let transactions = &self.block.transactions;
+        if question.token.is_some() {
+            for log in transactions.iter().flat_map(Transaction::transfer_logs) {
+                if let TransferLog::Standard(log) = log
+                    && Some(log.contract) == question.token
+                {
+                    sums.count(log.from, Some(log.to), log.value.units());
+                }
+            }
+            return Ok((sums.came, sums.left));
+        }
+        for inside in self.internal {
+            sums.count(inside.from, Some(inside.to), inside.value.units());
+        }
+        for transaction in transactions {
+            let from = transaction.sender()?;
+            if transaction.succeeded {
+                sums.count(from, transaction.to, transaction.value.units());
+            }
+            sums.count(from, None, transaction.fee().units());
+        }
+        Ok((sums.came, sums.left))
+    }
+
+    fn vouched(&self, question: &BalanceQuestion) -> U256 {
+        if question.token.is_some() {
+            return U256::ZERO;
+        }
+        let native = self.block.transactions.iter().filter_map(Transaction::native_transfer);
+        let ours = native.filter(|(to, _)| *to == question.address);
+        ours.fold(U256::ZERO, |sum, (_, value)| sum.saturating_add(value.units()))
+    }
+
+    fn contract(&self, asset: AssetId) -> Option<Address> {
+        self.watch.tokens.iter().find(|(_, listed)| **listed == asset).map(|(contract, _)| *contract)
+    }
+}
+
+/// What came to an address and what left it. No sum of a block exceeds 256 bits.
+struct Sums {
+    address: Address,
+    came: U256,
+    left: U256,
+}
+
+impl Sums {
+    fn count(&mut self, from: Address, to: Option<Address>, value: U256) {
+        if to == Some(self.address) {
+            self.came = self.came.saturating_add(value);
+        }
+        if from == self.address {
+            self.left = self.left.saturating_add(value);
+        }
+    }
+}
