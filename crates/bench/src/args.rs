@@ -69,8 +69,6 @@ pub enum BenchCommand {
     /// One measurement of `bench deposits`, in a process of its own
     #[command(hide = true)]
     DepositsCell,
-    #[command(hide = true)]
-    DepositsServe { file: PathBuf, blocks: u64 },
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
     #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
@@ -179,7 +177,6 @@ pub fn run(command: BenchCommand, json: bool) -> anyhow::Result<()> {
             let (bench, options) = args.parts(json);
             super::run_deposits(&bench, &options)
         }
-        BenchCommand::DepositsServe { file, blocks } => deposits::serve(&file, blocks),
         BenchCommand::DepositsCell => deposits::run_cell(),
         BenchCommand::Poker(args) => super::poker::run(args.quick, json),
         BenchCommand::Reading(args) => super::run_reading(&args.bench.options(json), args.entries),

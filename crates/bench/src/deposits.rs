@@ -101,11 +101,3 @@ fn measure_cell(folder: &Path, server: &ReplayServer, mode: DepositMode, watched
     anyhow::ensure!(*found == expected, "the rows are not what the file contains: {found:?}, expected {expected:?}");
     Ok(BackfillRow::new(mode.name(), watched, indexed.per_s, raw.per_s, indexed.rss_mib))
 }
-
-pub(super) fn serve(file: &Path, blocks: u64) -> anyhow::Result<()> {
-    let server = ReplayServer::start(ReplayNode::new(ReplayFile::open_or_make(file, blocks)?))?;
-    let file = &server.node.file;
-    println!("{} {} {:#x}", server.url(), file.index.chain_id, file.genesis());
-    std::thread::sleep(std::time::Duration::from_secs(1500));
-    Ok(())
-}

@@ -28,7 +28,6 @@ pub(in super::super) const COMMAND: &str = "deposits-cell";
 pub(super) enum CellWork {
     /// Fetches and decodes, and does nothing else.
     Raw,
-    Read,
     Backfill,
     /// Follows new blocks until its input ends.
     Follow,
@@ -125,28 +124,6 @@ pub(in super::super) fn run() -> anyhow::Result<()> {
     let blocks = order.last + 1 - order.start;
     let (took, totals) = match order.work {
         CellWork::Raw => (raw::fetch_all(&order.url, order.mode, blocks)?, DepositTotals::new()),
-        CellWork::Read => {
-            let identity = bankroll_chains_evm::ChainIdentity { chain_id: order.chain_id, genesis: order.genesis };
-            let node = bankroll_chains_evm::RpcNode::http(&order.url, identity, Default::default())?;
-            let env = |name: &str, or: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(or);
-            let (connections, batch, step) = (env("CONNS", 2) as usize, env("BATCH", 20) as usize, env("STEP", 500));
-            let start = std::time::Instant::now();
-            let mut from = 1;
-            while from <= order.last {
-                let plan = bankroll_chains_evm::ReadPlan {
-                    from,
-                    to: order.last.min(from + step - 1),
-                    connections,
-                    batch,
-                    transactions_max: 20_000,
-                    with_traces: order.mode == DepositMode::Traces,
-                };
-                let read = node.read_blocks(&plan)?;
-                anyhow::ensure!(!read.is_empty());
-                from += read.len() as u64;
-            }
-            (start.elapsed(), DepositTotals::new())
-        }
         CellWork::Backfill => {
             let mut books = IndexedBooks::open(&order)?;
             let took = books.read_to(order.last)?;

@@ -1,6 +1,7 @@
 //! The indexer of the product on books of its own, as a node runs it.
 
 use std::{
+    collections::BTreeMap,
     io::Read,
     sync::{
         Arc,
@@ -9,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, HeadStream, RpcLimits, RpcNode};
+use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, HeadStream, RpcLimits, RpcNode};
 use bankroll_deposits::{DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanOutcome, WatchList, WatchedAddress};
 use bankroll_ledger::{AccountName, Asset, Name, Unit};
 use bankroll_store::{Clock, Ledger, LedgerOptions, Reader, Rows, columns};
@@ -23,7 +24,7 @@ use super::{
 
 /// As the indexer of a node has them.
 const CONFIRMATIONS: u64 = 12;
-const WINDOW: u64 = 64;
+const WINDOW: u64 = 256;
 const BLOCKS_PER_STEP: u64 = 100;
 /// How often it looks for blocks that were not announced.
 const POLL: Duration = Duration::from_secs(1);
@@ -38,7 +39,7 @@ pub(super) struct IndexedBooks {
 
 /// The deposits that rows must show in this mode.
 pub(super) fn expected(mode: DepositMode, all: &DepositTotals) -> DepositTotals {
-    let counts = |kind: &str| kind == "native" && matches!(mode, DepositMode::Transactions | DepositMode::Traces);
+    let counts = |kind: &str| kind != "internal" || mode == DepositMode::Traces;
     all.iter().filter(|(kind, _)| counts(kind)).map(|(kind, total)| (kind.clone(), *total)).collect()
 }
 
@@ -58,14 +59,23 @@ impl IndexedBooks {
         let chain: Name = format!("eip155:{}", order.chain_id).parse()?;
         let ledger =
             Ledger::create(LedgerOptions { migrations: vec![DEPOSITS], ..LedgerOptions::new(order.books.clone()) })?;
-        let coin = Asset { chain: chain.clone(), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
-        let asset = ledger.list_asset(coin)?;
+        let list = |unit, decimals, symbol: &str| {
+            ledger.list_asset(Asset { chain: chain.clone(), unit, decimals, symbol: symbol.into() })
+        };
+        let coin = list(Unit::Native, 18, "SIM")?;
+        let contract = Address(blocks::TOKEN.into_array());
+        let token = list(Unit::Token(contract.lower_hex().parse()?), 6, "DOLLAR")?;
         let config = ScanConfig {
-            rules: DepositRules { chain, confirmations: CONFIRMATIONS },
-            watch: watch_list(order.watched, &format!("@house/custody/{asset}/hot"))?,
+            rules: DepositRules { chain, coin, confirmations: CONFIRMATIONS, agreement: None },
+            watch: WatchList {
+                tokens: BTreeMap::from([(contract, token)]),
+                ..watch_list(order.watched, &format!("@house/custody/{coin}/hot"))?
+            },
             start: order.start,
             window: WINDOW,
             blocks_per_step: BLOCKS_PER_STEP,
+            traces: order.mode == DepositMode::Traces,
+            finality: FinalityMark::Finalized,
         };
         let identity = ChainIdentity { chain_id: order.chain_id, genesis: order.genesis };
         Ok(Self {
@@ -78,7 +88,7 @@ impl IndexedBooks {
     }
 
     fn step(&mut self) -> anyhow::Result<ScanOutcome> {
-        Ok(self.indexer.step(self.clock.now(), &self.node, &self.rows, |_, _| Ok(()))?)
+        Ok(self.indexer.step(self.clock.now(), (&self.node).into(), &self.rows, |_, _| Ok(()))?)
     }
 
     /// Reads all blocks up to this one.
@@ -131,7 +141,7 @@ fn watch_list(watched: u64, custody: &str) -> anyhow::Result<WatchList> {
         let address = Address(blocks::watched(number).into_array());
         let payer = Payer::Player(address.lower_hex().parse()?);
         let (server, custody) = (server.clone(), custody.clone());
-        watch.addresses.insert(address, WatchedAddress { server, custody, payer, since: 0 });
+        watch.addresses.insert(address, WatchedAddress { server, custody, payer, by_asset: BTreeMap::new(), since: 0 });
     }
     Ok(watch)
 }
