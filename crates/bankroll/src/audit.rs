@@ -1,5 +1,6 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
+use bankroll_deposits::{audit::AuditedDeposits, view};
 use bankroll_operators::Operators;
 use bankroll_registry::{audit_operators, check_overrides};
 use bankroll_roles::audit::{self, AuditOutcome};
@@ -24,7 +25,9 @@ again. Then it compares every account, hold, reversal and asset with its table,
 and every deposit and payout with the journal. The first difference is reported
 with its record: exit code 4. Tables, columns, indexes, triggers and constraints
 must be what the migrations made; the guards of deposits and payouts are decided
-again as far as the journal decides them. Of the audit log of people it checks
+again as far as the journal decides them. Every column of every deposit must be
+what the scanner's log says, and the log must be whole, link by link, up to the
+events that the journal names. Of the audit log of people it checks
 each hash, each signature, every rule, and that the journal has the same entries.
 With --full it also checks every page of the file (SQLite's integrity check), and
 compares the key index and the statement index with the journal; a damaged index
@@ -59,6 +62,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     let noted = reader.noted_heads(Some(&loaded.head_file()))?;
     let audited = audit::run(&loaded.books(), json)?;
     let people = audit_operators(&reader)?;
+    let deposits = if view::has_tables(&reader)? { Some(bankroll_deposits::audit::run(&reader)?) } else { None };
     if let Some(people) = &people {
         check_overrides(&reader, people, &audited.report.overrides)?;
     }
@@ -89,7 +93,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         });
         terminal::answer_json(&json!({
             "ok": audited.schema.differences.is_empty(), "rows": report.rows, "batches": report.batches, "accounts": report.accounts,
-            "flow_rows": report.flow_rows, "published_heads": heads, "head": hex::encode(report.head), "totals": totals,
+            "flow_rows": report.flow_rows, "deposits": deposits.map(deposits_json), "published_heads": heads, "head": hex::encode(report.head), "totals": totals,
             "rows_per_s": audited.rows_per_s(), "indexes": indexes, "moved": moved, "audit_log": people.as_ref().map(log_json), "finding": finding,
             "accepted_losses": losses.iter().map(|(_, loss)| loss_json(loss)).collect::<Vec<_>>(),
             "schema": {
@@ -99,13 +103,27 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
         }))?;
     } else {
         let text = text(&audited, &assets, indexes.as_ref(), &losses, heads, &loaded.books());
-        terminal::answer(&(text + &log_text(people.as_ref()) + &finding_text(finding.as_deref())))?;
+        let found = deposits.map(deposits_text).unwrap_or_default();
+        terminal::answer(&(text + &found + &log_text(people.as_ref()) + &finding_text(finding.as_deref())))?;
     }
     Ok(match indexes {
         _ if !audited.schema.differences.is_empty() => Exit::Unsound,
         Some(Err(_)) => Exit::Failed,
         _ => Exit::Ok,
     })
+}
+
+fn deposits_json(audited: AuditedDeposits) -> Value {
+    json!({ "rows": audited.deposits, "events": audited.events, "headers": audited.headers })
+}
+
+fn deposits_text(audited: AuditedDeposits) -> String {
+    let AuditedDeposits { deposits, events, .. } = audited;
+    if events == 0 {
+        return String::new();
+    }
+    let (deposits, events) = (counted(deposits, "deposit", "deposits"), counted(events, "event", "events"));
+    format!("  {deposits} are what {events} of the scanner's log say, column by column\n")
 }
 
 fn text(

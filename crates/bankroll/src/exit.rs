@@ -2,6 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
+use bankroll_deposits::audit::DepositFinding;
 use bankroll_heads::{HeadRefusal, HeadsError};
 use bankroll_nodes::AuthorityError;
 use bankroll_registry::RegistryError;
@@ -30,6 +31,9 @@ pub fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
         })
     } else if let Some(error) = cause.downcast_ref::<RegistryError>() {
         error.is_unsound().then_some(Exit::Unsound)
+    } else if let Some(finding) = cause.downcast_ref::<DepositFinding>() {
+        // What cannot be read has a code of its own.
+        (!matches!(finding, DepositFinding::Store(_))).then_some(Exit::Unsound)
     } else if cause.is::<HeadMissing>() || cause.is::<HeadRefusal>() || is_unsound_log(cause) {
         Some(Exit::Unsound)
     } else if let Some(ending) = SignerExitCode::of(cause) {

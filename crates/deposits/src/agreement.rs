@@ -16,7 +16,7 @@ use crate::{
 
 /// From which value on the word of one provider is not enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgreementRule {
+pub struct ProviderAgreement {
     /// By asset, in base units. An asset that is not named always needs agreement.
     pub above: BTreeMap<AssetId, Quantity>,
     /// How many providers must have the block.
@@ -25,7 +25,7 @@ pub struct AgreementRule {
     pub providers: usize,
 }
 
-impl AgreementRule {
+impl ProviderAgreement {
     pub(crate) fn is_large(&self, asset: AssetId, value: Quantity) -> bool {
         self.above.get(&asset).is_none_or(|above| value >= *above)
     }

@@ -11,6 +11,9 @@ pub enum ScanError {
     /// The RPC node did not answer, or its answer contradicts itself.
     #[error(transparent)]
     Node(#[from] RpcError),
+    /// The RPC node did not say a balance that a deposit depends on.
+    #[error("a balance is not known")]
+    Balance(#[source] RpcError),
     /// The RPC node has fewer blocks than it, or another one, had before.
     #[error("the RPC node is behind: it is at block {theirs}, we are at {ours}")]
     Lagging { theirs: u64, ours: u64 },

@@ -259,6 +259,7 @@ pub(crate) fn expected_row(history: &DepositHistory) -> Vec<(&'static str, Colum
     let mut row = history.inclusion.deposit_columns();
     let reorged_at = history.reorged_at.map_or(ColumnValue::Null, |at| int(at.0));
     row.extend([
+        ("chain", text(history.inclusion.deposit.chain())),
         ("chain_state", text(history.state.as_str())),
         ("first_seen_at", int(history.first_seen_at.0)),
         ("updated_at", int(history.changed_at.0)),

@@ -52,7 +52,7 @@ mod state;
 pub mod view;
 mod watch;
 
-pub use agreement::AgreementRule;
+pub use agreement::ProviderAgreement;
 pub use balance_check::{AbsentTransfer, BalanceQuestion};
 pub use buy_in::BuyIn;
 pub use chain_event::{ChainEvent, EventHash, EventTail, Inclusion, InclusionChange};

@@ -272,7 +272,7 @@ fn ask_balance(node: &RpcNode, question: &BalanceQuestion) -> Result<BalanceAnsw
     match at(question.before).and_then(|before| Ok((before, at(question.after)?))) {
         Ok((before, after)) => Ok(Some((before.units(), after.units()))),
         Err(RpcError::Refused(_) | RpcError::Malformed(_)) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(ScanError::Balance(error)),
     }
 }
 

@@ -12,7 +12,7 @@ use bankroll_chains_evm::{
 };
 use bankroll_ledger::{AssetId, Name};
 
-use crate::{AgreementRule, Attribution, DepositId, DepositKind, WatchList};
+use crate::{Attribution, DepositId, DepositKind, ProviderAgreement, WatchList};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositRules {
@@ -23,7 +23,7 @@ pub struct DepositRules {
     /// How many blocks, its own included, make a deposit final.
     pub confirmations: u64,
     /// From which value on several providers must agree; `None` if one is believed, as on a simulated chain.
-    pub agreement: Option<AgreementRule>,
+    pub agreement: Option<ProviderAgreement>,
 }
 
 /// Money that came to us.

@@ -8,10 +8,14 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, InProcessRpc, RpcNode};
+use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256};
-use bankroll_deposits::{DepositRules, Payer, ScanConfig, WatchList, WatchedAddress, crediting, scanner};
-use bankroll_ledger::{Asset, Time, Unit};
+use bankroll_deposits::{
+    DepositRules, Payer, ScanConfig, WatchList, WatchedAddress,
+    crediting::{self, CreditRules},
+    scanner,
+};
+use bankroll_ledger::{Asset, AssetId, Time, Unit};
 use bankroll_roles::flows;
 use bankroll_store::{DatabaseUrl, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, Rows, RowsLocation};
 use bankroll_testkit::postgres::{Session, needed_database, pairs, run as run_sql};
@@ -148,14 +152,17 @@ fn a_deposit_is_scanned_and_credited_with_the_logins_of_two_roles() {
         server: "arena".parse().unwrap(),
         custody,
         payer: Payer::Player("alice".parse().unwrap()),
+        by_asset: BTreeMap::new(),
         since: 0,
     };
     let config = ScanConfig {
-        rules: DepositRules { chain: name, confirmations: 1 },
+        rules: DepositRules { chain: name.clone(), coin: AssetId(1), confirmations: 1, agreement: None },
         watch: WatchList { addresses: BTreeMap::from([(hot, watched)]), ..WatchList::default() },
         start: 1,
         window: 16,
         blocks_per_step: 100,
+        traces: false,
+        finality: FinalityMark::Depth,
     };
     let rows = Rows::open(RowsLocation::Database(deployment.login("indexer"))).unwrap();
     scanner::step(&config, Time(1), &node, &rows).unwrap();
@@ -167,7 +174,9 @@ fn a_deposit_is_scanned_and_credited_with_the_logins_of_two_roles() {
     }
     scanner::step(&config, Time(2), &node, &rows).unwrap();
     let of_books = Rows::open(&ledger).unwrap();
-    let booked = crediting::step(&BTreeMap::new(), &crediting::no_exclusions, &ledger, &of_books, 10).unwrap();
+    let watch = BTreeMap::from([(name, config.watch.clone())]);
+    let rules = CreditRules { servers: &BTreeMap::new(), watch: &watch, standing: &crediting::no_exclusions };
+    let booked = crediting::step(&rules, &ledger, &of_books, 10).unwrap();
     assert_eq!(booked.suspended.len(), 1, "{booked:?}");
     let stored = pairs(&deployment.owner, "SELECT ledger_state, invalid_reason FROM deposits");
     assert_eq!(stored, [("suspense".to_owned(), "unknown_server".to_owned())]);

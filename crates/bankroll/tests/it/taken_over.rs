@@ -236,13 +236,7 @@ fn with_its_database_login_a_node_writes_its_own_tables_and_nothing_else() {
     assert_eq!(writes("api"), [] as [&str; 0]);
     assert_eq!(
         writes("indexer"),
-        [
-            "public.block_headers",
-            "public.chain_cursor",
-            "public.chain_events",
-            "public.deposit_observations",
-            "public.deposits",
-        ]
+        ["public.block_headers", "public.chain_cursor", "public.chain_events", "public.deposits",]
     );
     assert_eq!(
         writes("payouts"),

@@ -1,7 +1,7 @@
 //! Accounts: nonces, balances, tokens, calls. No header covers any of it: it is this node's unverified claim.
 //!
-//! A contract decides what a call of it returns, says when it reverts, and how long it takes. So a contract's refusal or
-//! an answer of a wrong form is [`RpcError::Refused`], whatever its words are, and never speaks against the node.
+//! A contract decides what a call of it returns, says when it reverts, and how long it takes. So a contract's refusal
+//! or an answer of a wrong form is [`RpcError::Refused`], whatever its words are, and never speaks against the node.
 
 use alloy_primitives::{Bytes, U256, keccak256};
 use bankroll_orders::Address;

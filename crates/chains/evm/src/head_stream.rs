@@ -1,4 +1,4 @@
-//! A WebSocket on which a node announces new blocks, so that nobody has to wait for the next poll.
+//! A WebSocket on which a node announces new blocks, so that no caller has to wait for the next poll.
 //!
 //! It is a hint that there is something new, and nothing else: no number, hash or header of an announcement is used.
 //! Announcements get lost with their connection, and some nodes announce nothing for hours, so poll beside it.
@@ -75,7 +75,7 @@ impl HeadStream {
     /// [`Unavailable::Unreachable`]: check it before.
     pub fn connect(url: &str, identity: ChainIdentity, limits: RpcLimits) -> Result<Self, RpcError> {
         let endpoint = Endpoint::parse(url).map_err(|_| Unavailable::Unreachable)?;
-        let deadline = Instant::now() + limits.connect;
+        let deadline = after(limits.connect);
         let line = endpoint.dial(deadline)?;
         let mut config = WebSocketConfig::default();
         config.max_message_size = Some(MESSAGE_BYTES_MAX);
@@ -86,7 +86,7 @@ impl HeadStream {
             HandshakeError::Interrupted(_) => Unavailable::TimedOut,
         })?;
         let mut stream = Self { socket, last_id: 0, is_announced: false };
-        let deadline = Instant::now() + limits.total;
+        let deadline = after(limits.total);
         stream.check_identity(identity, deadline)?;
         let id: Box<RawValue> = stream.ask("eth_subscribe", &json!(["newHeads"]), deadline)?;
         if id.get() == "null" {
@@ -98,7 +98,7 @@ impl HeadStream {
     /// Waits until the node announces a block, and then takes all announcements that are already there as one. `false`
     /// if none comes in time.
     pub fn wait(&mut self, patience: Duration) -> Result<bool, RpcError> {
-        let deadline = Instant::now() + patience;
+        let deadline = after(patience);
         while !self.is_announced {
             let Some(text) = self.read(deadline)? else { return Ok(false) };
             self.note(&text);
@@ -154,7 +154,7 @@ impl HeadStream {
     fn read(&mut self, deadline: Instant) -> Result<Option<String>, RpcError> {
         loop {
             // What is there already is read even if there is no more time.
-            self.socket.get_mut().deadline = deadline.max(Instant::now() + Duration::from_millis(1));
+            self.socket.get_mut().deadline = deadline.max(after(Duration::from_millis(1)));
             match self.socket.read() {
                 Ok(Message::Text(text)) => return Ok(Some(text.as_str().to_owned())),
                 Ok(Message::Close(_)) => return Err(Unavailable::Broken(ErrorKind::ConnectionAborted).into()),
@@ -174,6 +174,11 @@ impl fmt::Debug for HeadStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("HeadStream")
     }
+}
+
+/// No wait is longer than a day, so that none is longer than a clock.
+fn after(patience: Duration) -> Instant {
+    Instant::now() + patience.min(Duration::from_hours(24))
 }
 
 fn is_timeout(error: &io::Error) -> bool {

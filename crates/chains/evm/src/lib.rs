@@ -13,16 +13,23 @@
 //!   failure is [`SendOutcome::Unknown`];
 //! - no amount is truncated: a [`Quantity`] has 256 bits, and conversion to a ledger amount is checked;
 //! - the identity of a node's chain is checked before the first request and after each failure;
+//! - a position inside a transaction (of a log, of an internal transfer) is the same on every node;
 //! - URLs of nodes, which often contain keys, appear in no error and no debug output.
 //!
-//! It deliberately does not know: watch lists, finality rules, which of several nodes to trust, keys, retries. What no
-//! header covers (balances, nonces, fees, traces, "pending", "finalized") is the unverified claim of one node, and is
-//! documented so.
+//! Several nodes of one chain are [`Providers`]: which of them to use now, and whether they say the same about blocks,
+//! finality, and what no header covers (balances, nonces, fees, traces), which is the unverified claim of one node and
+//! documented so. What a contract says or costs never counts against a node.
+//!
+//! It deliberately does not know: watch lists, how many nodes must agree and above which value, keys, retries.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | how to reach a node | [`RpcNode::http`], [`RpcNode::in_process`], [`ChainIdentity`] |
 //! | reading | [`RpcNode::header`], [`RpcNode::block`], [`Block`], [`Transaction`], [`TokenTransfer`], [`RpcNode::internal_transfers`] |
+//! | reading many blocks | [`RpcNode::read_blocks`], [`ReadPlan`], [`TracedBlock`] |
+//! | several nodes | [`Providers`], [`Agreement`], [`FinalMark`], [`Answers`] |
+//! | to hear of new blocks | [`HeadStream`] |
+//! | how chains differ | [`ChainTraits`], [`Tracer`], [`FinalityMark`], [`FeeKind`] |
 //! | accounts and fees | [`RpcNode::nonce`], [`RpcNode::balance`], [`RpcNode::token_balance`], [`RpcNode::fees`], [`RpcNode::estimate_gas`], [`RpcNode::find`] |
 //! | sending | [`RpcNode::send`], [`SendOutcome`] |
 //! | errors | [`RpcError`] |
@@ -45,7 +52,9 @@ mod quantity;
 mod quirks;
 mod range;
 mod send;
+mod sidecars;
 mod traces;
+mod transactions;
 mod transport;
 mod verify;
 mod wire;

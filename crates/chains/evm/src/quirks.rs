@@ -10,6 +10,7 @@
 //! | older nodes | no `eth_getBlockReceipts` | receipts one by one, in batches |
 //! | geth | no `trace_block`; nests `callTracer` as deep as contracts call | see `traces.rs` |
 //! | anvil | "trace_block" of a pruned block: errors inside the list | unavailable, never "no transfers" |
+//! | anvil | blocks keep the blobs of transactions, and the root covers them | `sidecars.rs` |
 //! | all | a revert carries a text that the contract chose: "execution reverted: timeout" | codes before texts |
 //! | hardhat | code -32603, "internal error", for a contract that reverts | a refusal, for calls and estimates |
 
@@ -55,8 +56,8 @@ fn by_text(code: i64, message: String, method: &'static str) -> RpcError {
     RpcRefusal { code, message }.into()
 }
 
-/// Whether less at once may succeed. A text that means it has no form of its own, so every refusal of several things at
-/// once is one.
+/// Whether less at once may succeed. A text that means it has no form of its own, so every refusal of several things
+/// at once is one.
 pub fn is_too_much(error: &RpcError) -> bool {
     match error {
         RpcError::Unavailable(Unavailable::Broken(ErrorKind::FileTooLarge) | Unavailable::Status(413)) => true,
@@ -67,7 +68,7 @@ pub fn is_too_much(error: &RpcError) -> bool {
     }
 }
 
-/// Whether the answer's words, and even how long it takes, are up to a contract that anybody may have written.
+/// Whether the answer's words, and even how long it takes, are up to a contract that any player may have written.
 pub fn runs_contracts(method: &str) -> bool {
     matches!(method, "eth_call" | "eth_estimateGas")
 }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revert_is_told_from_other_refusals() {
+    fn a_revert_differs_from_other_refusals() {
         let check = |code, message: &str| is_revert(&RpcRefusal { code, message: message.into() });
         assert!(check(3, "execution reverted"));
         assert!(check(-32603, "VM Exception while processing transaction: reverted with reason string 'no'"));

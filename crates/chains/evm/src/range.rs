@@ -4,9 +4,9 @@
 //! block's hash, and traces name it. That each block is the parent of the next is left to the caller, who compares
 //! hashes anyway.
 //!
-//! Bounds: about `transactions_max` transactions are held, and what one batch on each connection brings. How many blocks
-//! a batch has follows from the sizes of the blocks before it; what a node refuses as too much is halved, and grows
-//! again by one block at a time.
+//! Bounds: about `transactions_max` transactions are held, and what one batch on each connection brings. How many
+//! blocks a batch has follows from the sizes of the blocks before it; what a node refuses as too much is halved, and
+//! grows again by one block at a time.
 //!
 //! What ends the list early: a block that the node does not have, the bound on transactions, and a failure, of which
 //! the caller hears when the failing block is the first one that it asks for. Only a [`RpcError::Disagreeing`] is

@@ -19,6 +19,8 @@ use crate::{
     error::{Disagreement, MalformedAnswer, RpcError, Unavailable},
     log::EventLog,
     quantity::Quantity,
+    sidecars::is_root_with_blobs,
+    transactions::RawTransaction,
     wire::{self, WireAddress},
 };
 
@@ -30,7 +32,7 @@ struct ClaimedHash {
 #[derive(Deserialize)]
 struct Body {
     hash: B256,
-    transactions: Vec<RawEnvelope>,
+    transactions: Vec<RawTransaction>,
 }
 
 #[derive(Deserialize)]
@@ -106,6 +108,7 @@ pub fn without_receipts(
     let consensus: ConsensusHeader = wire::read(answer, method)?;
     let Body { hash, transactions } = wire::read(answer, method)?;
     let header = verified(&consensus, hash, at)?;
+    let transactions = transactions.into_iter().map(|raw| raw.envelope(method)).collect::<Result<Vec<_>, _>>()?;
     let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
     let mut hashed = Vec::with_capacity(transactions.len());
     for (envelope, encoded) in transactions.into_iter().zip(&encoded) {
@@ -115,7 +118,8 @@ pub fn without_receipts(
         }
         hashed.push((computed, envelope));
     }
-    if ordered_trie_root_encoded(&encoded) != consensus.transactions_root {
+    let root = consensus.transactions_root;
+    if ordered_trie_root_encoded(&encoded) != root && !is_root_with_blobs(root, answer, &encoded, method) {
         return Err(Disagreement::Root { what: "transactions", block: header.hash }.into());
     }
     Ok(Some(WithoutReceipts { header, consensus, transactions: hashed }))

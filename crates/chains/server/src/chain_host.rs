@@ -6,10 +6,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_simulated::{RpcReply, SimulatedBlock, SimulatedChain};
-use tokio::sync::Notify;
+use bankroll_chains_simulated::{B256, RpcReply, SimulatedBlock, SimulatedChain};
+use serde_json::Value;
+use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{BlockFile, RpcCall, block_tracker::BlockTracker, rpc_call};
+use crate::{BlockFile, RpcCall, block_tracker::BlockTracker, rpc_call, websocket::CONNECTIONS_MAX};
 
 /// The chain, shared by the server and the miner.
 pub type SharedChain = Arc<Mutex<SimulatedChain>>;
@@ -34,6 +35,10 @@ pub struct ChainHost {
     followers: Mutex<Followers>,
     failure: Mutex<Option<anyhow::Error>>,
     failed: Notify,
+    /// Wakes connections that follow the head, after everything that may have moved it.
+    pub(crate) changes: watch::Sender<()>,
+    /// A permit for each connection by WebSocket.
+    pub(crate) sockets: Arc<Semaphore>,
 }
 
 struct Followers {
@@ -51,6 +56,8 @@ impl ChainHost {
             followers: Mutex::new(Followers { file, is_broken: false, observer }),
             failure: Mutex::default(),
             failed: Notify::new(),
+            changes: watch::Sender::new(()),
+            sockets: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
         }
     }
 
@@ -67,6 +74,20 @@ impl ChainHost {
         self.follow(&chain, None);
     }
 
+    /// The head that a node shows; `None` if it is down, or a change could not be stored.
+    pub(crate) fn shown_head(&self, node: usize) -> Option<B256> {
+        let chain = lock(&self.chain);
+        chain.shown_head(node).filter(|_| !lock(&self.followers).is_broken)
+    }
+
+    /// The head that a node shows, and the headers that are new since it showed another one.
+    pub(crate) fn new_heads(&self, node: usize, after: B256) -> Option<(B256, Vec<Value>)> {
+        let chain = lock(&self.chain);
+        let head = chain.shown_head(node).filter(|_| !lock(&self.followers).is_broken)?;
+        let headers = if head == after { Vec::new() } else { chain.new_heads(node, after) };
+        Some((head, headers))
+    }
+
     /// Completes when a change could not be stored.
     pub(crate) async fn failure(&self) -> anyhow::Error {
         loop {
@@ -79,6 +100,12 @@ impl ChainHost {
     }
 
     fn follow(&self, chain: &SimulatedChain, call: Option<(usize, &[u8], &RpcReply)>) -> bool {
+        let followed = self.store_and_report(chain, call);
+        self.changes.send_replace(());
+        followed
+    }
+
+    fn store_and_report(&self, chain: &SimulatedChain, call: Option<(usize, &[u8], &RpcReply)>) -> bool {
         let mut followers = lock(&self.followers);
         if followers.is_broken {
             return false;

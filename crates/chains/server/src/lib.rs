@@ -1,11 +1,12 @@
-//! The simulated chain behind HTTP on loopback: one thread, one request at a time, blocks on the clock; in a file if it
-//! must outlive the process.
+//! The simulated chain behind HTTP and WebSocket on loopback: one thread, one request at a time, blocks on the clock; in
+//! a file if it must outlive the process.
 //!
 //! It guarantees: a request has at most five megabytes; a simulated silence keeps its caller waiting for at most a
-//! minute; a block is on disk before any client sees it, if there is a file.
+//! minute; a block is on disk before any client sees it, if there is a file. By WebSocket, on the same port and paths,
+//! the same requests are answered, and new heads announced; connections and messages are bounded.
 //!
-//! It does not know: JSON-RPC (it passes bytes to the chain and back, and reads them for the observer only), the time
-//! (the caller brings it), which address to listen on.
+//! It does not know: JSON-RPC (it passes bytes to the chain and back, and reads them for the observer and for
+//! subscriptions only), the time (the caller brings it), which address to listen on.
 //!
 //! | to learn | read |
 //! | --- | --- |
@@ -17,6 +18,8 @@ mod block_file;
 mod block_tracker;
 mod chain_host;
 mod rpc_call;
+mod socket_pipe;
+mod websocket;
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +27,7 @@ use anyhow::Context;
 use axum::{
     Router,
     body::Bytes,
-    extract::{DefaultBodyLimit, Path, State},
+    extract::{DefaultBodyLimit, Path, Request, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::post,
@@ -51,19 +54,28 @@ pub async fn serve(
     ended: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<()> {
     let failing = Arc::clone(&host);
-    let routes = Router::new()
-        .route(
-            "/",
-            post(|State(host): State<Arc<ChainHost>>, body: Bytes| async move { answer(&host, 0, &body).await }),
-        )
-        .route(
-            "/node/{number}",
-            post(|State(host): State<Arc<ChainHost>>, Path(node): Path<usize>, body: Bytes| async move {
-                answer(&host, node, &body).await
-            }),
-        )
-        .layer(DefaultBodyLimit::max(REQUEST_BYTES))
-        .with_state(host);
+    let routes =
+        Router::new()
+            .route(
+                "/",
+                post(|State(host): State<Arc<ChainHost>>, body: Bytes| async move { answer(&host, 0, &body).await })
+                    .get(|State(host): State<Arc<ChainHost>>, request: Request| async move {
+                        websocket::accept(host, 0, request)
+                    }),
+            )
+            .route(
+                "/node/{number}",
+                post(|State(host): State<Arc<ChainHost>>, Path(node): Path<usize>, body: Bytes| async move {
+                    answer(&host, node, &body).await
+                })
+                .get(
+                    |State(host): State<Arc<ChainHost>>, Path(node): Path<usize>, request: Request| async move {
+                        websocket::accept(host, node, request)
+                    },
+                ),
+            )
+            .layer(DefaultBodyLimit::max(REQUEST_BYTES))
+            .with_state(host);
     tokio::select! {
         served = async { axum::serve(listener, routes).await.context("cannot serve") } => served,
         ended = ended => ended,

@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use alloy_consensus::Header;
-use alloy_eips::eip1559::BaseFeeParams;
+use alloy_eips::{eip1559::BaseFeeParams, eip4895::Withdrawal};
 use alloy_primitives::{Address, B256, U256, address};
 
 use crate::{
-    block::{IncludedTransaction, SimulatedBlock, include},
+    block::{BlockExtras, IncludedTransaction, SimulatedBlock, include},
     config::SimulatedConfig,
+    contracts,
     dice::{Dice, derived},
-    execute::execute,
+    execute::{BlockContext, execute},
     nodes::SimulatedNodes,
     pool::{Pool, PoolLimits, PoolRefusal},
     state::State,
@@ -43,17 +44,28 @@ pub struct SimulatedChain {
     orphans: BTreeMap<B256, SimulatedBlock>,
     orphaned: VecDeque<B256>,
     /// The number of blocks ever made; makes each block unique.
-    made: u64,
+    pub(crate) made: u64,
     next_base_fee: Option<u64>,
+    /// Who gets the tips of the next blocks.
+    producer: Address,
+    /// What the next block does besides its transactions.
+    pub(crate) next_extras: BlockExtras,
+    /// The number of withdrawals ever planned.
+    withdrawn: u64,
+    /// The chains of nodes that do not follow this one.
+    pub(crate) branches: BTreeMap<usize, Self>,
+    pub(crate) branched: u64,
 }
 
 /// The fields of a new block besides its transactions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BlockTemplate {
     pub time: u64,
     pub base_fee: u64,
     /// Makes otherwise equal blocks differ.
     pub salt: B256,
+    pub producer: Address,
+    pub extras: BlockExtras,
 }
 
 impl SimulatedChain {
@@ -71,7 +83,7 @@ impl SimulatedChain {
             state_root: state.root(B256::ZERO, 0),
             ..Header::default()
         };
-        let genesis = SimulatedBlock::seal(header, Vec::new());
+        let genesis = SimulatedBlock::seal(header, Vec::new(), BlockExtras::default());
         Self {
             dice: Dice::new(config.seed),
             config,
@@ -85,6 +97,11 @@ impl SimulatedChain {
             orphaned: VecDeque::new(),
             made: 0,
             next_base_fee: None,
+            producer: PRODUCER,
+            next_extras: BlockExtras::default(),
+            withdrawn: 0,
+            branches: BTreeMap::new(),
+            branched: 0,
         }
     }
 
@@ -102,8 +119,14 @@ impl SimulatedChain {
 
     /// Makes the next block from the mempool, highest tips first. A time before the head's is raised to just after it.
     pub fn mine(&mut self, time: u64) -> &SimulatedBlock {
+        self.mine_if(time, |_| true)
+    }
+
+    /// As [`Self::mine`], with those transactions only that the producer accepts; the others wait on.
+    pub fn mine_if(&mut self, time: u64, accepts: impl Fn(&SimulatedTransaction) -> bool) -> &SimulatedBlock {
         let template = self.template(time);
-        let candidates = self.pool.best(&self.state, template.base_fee);
+        let mut candidates = self.pool.best(&self.state, template.base_fee);
+        candidates.retain(accepts);
         self.append(candidates, template);
         self.pool.drop_used(&self.state);
         self.head()
@@ -114,11 +137,41 @@ impl SimulatedChain {
         self.next_base_fee = Some(base_fee.min(BASE_FEE_MAX));
     }
 
+    /// Lets tips of later blocks go to this address.
+    pub fn set_producer(&mut self, producer: Address) {
+        self.producer = producer;
+    }
+
+    /// Pays an address from the consensus layer in the next block (EIP-4895): no transaction, no log, no trace.
+    pub fn withdraw(&mut self, address: Address, gwei: u64) {
+        let index = self.withdrawn;
+        self.withdrawn = index.saturating_add(1);
+        let withdrawal = Withdrawal { index, validator_index: index, address, amount: gwei };
+        self.next_extras.withdrawals.push(withdrawal);
+    }
+
+    /// So that the next withdrawal has an index of its own after a replay, too.
+    pub(crate) fn count_withdrawals(&mut self, extras: &BlockExtras) {
+        let next = extras.withdrawals.iter().map(|withdrawal| withdrawal.index.saturating_add(1)).max();
+        self.withdrawn = self.withdrawn.max(next.unwrap_or(0));
+    }
+
+    /// Makes coins in the next block, as second layers do: nothing in the block shows it.
+    pub fn mint_coins(&mut self, address: Address, wei: U256) {
+        self.next_extras.minted.push((address, wei));
+    }
+
+    /// Sets the distances of `safe` and `finalized` from the head.
+    pub fn set_finality(&mut self, safe_depth: u64, finalized_depth: u64) {
+        (self.config.safe_depth, self.config.finalized_depth) = (safe_depth, finalized_depth);
+    }
+
     pub(crate) fn template(&mut self, time: u64) -> BlockTemplate {
         self.count_block();
         let salt = derived(self.config.seed, b"block", self.made);
         let time = time.max(self.head().time().saturating_add(1));
-        BlockTemplate { time, base_fee: self.coming_base_fee(), salt }
+        let extras = std::mem::take(&mut self.next_extras);
+        BlockTemplate { time, base_fee: self.coming_base_fee(), salt, producer: self.producer, extras }
     }
 
     pub(crate) const fn count_block(&mut self) {
@@ -145,33 +198,39 @@ impl SimulatedChain {
         let parent = self.head();
         let number = parent.number().saturating_add(1);
         let (parent_hash, parent_root) = (parent.hash, parent.header.state_root);
+        let BlockTemplate { time, base_fee, salt, producer, extras } = template;
+        let logs_coins = self.config.transfer_logs_from.is_some_and(|from| number >= from);
+        let context = BlockContext { number, base_fee, producer, logs_coins };
         let (mut chosen, mut left, mut gas_used) = (Vec::<IncludedTransaction>::new(), Vec::new(), 0_u64);
         for transaction in candidates {
             let fits = self.config.gas_limit.saturating_sub(gas_used) >= transaction.gas_limit();
-            let outcome = fits
-                .then(|| execute(&mut self.state, number, &transaction, template.base_fee, PRODUCER).ok())
-                .flatten();
+            let outcome = fits.then(|| execute(&mut self.state, context, &transaction).ok()).flatten();
             let Some(outcome) = outcome else {
                 left.push(transaction);
                 continue;
             };
-            let included = include(transaction, outcome, gas_used, template.base_fee);
+            let included = include(transaction, outcome, gas_used, base_fee);
             gas_used = gas_used.saturating_add(included.gas_used);
             chosen.push(included);
+        }
+        let withdrawn = extras.withdrawals.iter().map(|withdrawal| (withdrawal.address, withdrawal.amount_wei()));
+        for (address, wei) in withdrawn.chain(extras.minted.iter().copied()) {
+            // Coins that 256 bits cannot count are not made.
+            let _ = self.state.give(number, address, wei);
         }
         let header = Header {
             parent_hash,
             number,
-            timestamp: template.time,
+            timestamp: time,
             gas_limit: self.config.gas_limit,
-            base_fee_per_gas: Some(template.base_fee),
-            mix_hash: template.salt,
-            beneficiary: PRODUCER,
+            base_fee_per_gas: Some(base_fee),
+            mix_hash: salt,
+            beneficiary: producer,
             state_root: self.state.root(parent_root, number),
             ..Header::default()
         };
         self.next_base_fee = None;
-        let block = SimulatedBlock::seal(header, chosen);
+        let block = SimulatedBlock::seal(header, chosen, extras);
         for (index, included) in block.transactions.iter().enumerate() {
             self.included.insert(included.transaction.hash, (number, index));
             self.pool.forget(included.transaction.hash);
@@ -192,13 +251,19 @@ impl SimulatedChain {
             for included in &block.transactions {
                 self.included.remove(&included.transaction.hash);
             }
-            self.orphans.insert(block.hash, block.clone());
-            self.orphaned.push_back(block.hash);
+            self.keep_orphan(block.clone());
+        }
+        removed
+    }
+
+    pub(crate) fn keep_orphan(&mut self, block: SimulatedBlock) {
+        let hash = block.hash;
+        if self.orphans.insert(hash, block).is_none() {
+            self.orphaned.push_back(hash);
         }
         while self.orphaned.len() > ORPHANS_KEPT {
             self.orphaned.pop_front().and_then(|hash| self.orphans.remove(&hash));
         }
-        removed
     }
 
     pub fn head(&self) -> &SimulatedBlock {
@@ -244,8 +309,14 @@ impl SimulatedChain {
         self.state.coins.get(address)
     }
 
+    /// The coins of an account after this block.
+    pub fn balance_at(&self, address: Address, number: u64) -> U256 {
+        self.state.coins.at(address, number)
+    }
+
+    /// What `balanceOf` of a token returns at the head.
     pub fn token_balance(&self, token: Address, holder: Address) -> U256 {
-        self.state.tokens.get((token, holder))
+        contracts::token_balance(&self.state, self.head().number(), token, holder)
     }
 
     /// The next nonce of an account at the head.

@@ -24,6 +24,8 @@ pub struct SimulatedConfig {
     pub finalized_depth: u64,
     /// The most transactions in the mempool.
     pub pool_limit: usize,
+    /// The first block in which each move of coins has a log from the system address (EIP-7708), if there is one.
+    pub transfer_logs_from: Option<u64>,
     /// Genesis balances.
     pub funded: Vec<(Address, U256)>,
 }
@@ -43,6 +45,7 @@ impl SimulatedConfig {
             safe_depth: 32,
             finalized_depth: 64,
             pool_limit: 10_000,
+            transfer_logs_from: None,
             funded: (0..10).map(|number| (SimulatedKey::derived(seed, number).address(), million)).collect(),
         }
     }

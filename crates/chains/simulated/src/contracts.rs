@@ -1,30 +1,45 @@
 //! The built-in contracts, at fixed addresses, and how to call them.
 //!
-//! A call is first planned, which changes nothing and works at any block, and then executed: `eth_call` and
-//! `eth_estimateGas` only plan.
+//! Each is a function of the machine that runs it. `eth_call` and `eth_estimateGas` run the same functions on the state
+//! of any block, and throw the result away.
 //!
-//! Guarantees: a plan that reverts moves nothing. Does not know: bytecode, storage, allowances.
+//! Guarantees: a call that reverts moves nothing. The first five contracts do what they always did, so that stored
+//! chains replay. Does not know: bytecode.
 
 mod abi;
+mod fickle;
+mod script;
+mod splitter;
 mod token;
+mod token_manner;
+mod zoo;
 
-pub use abi::{mint_call, split_call, transfer_call};
+pub use abi::{
+    approve_call, block_call, mint_call, pause_call, rebase_call, set_decimals_call, set_manner_call, split_call,
+    switch_call, transfer_call, transfer_from_call,
+};
+pub(crate) use abi::{holder_asked, word};
+pub use script::{ScriptStep, batch_call, script_call};
+pub use token_manner::TokenManner;
+pub use zoo::*;
 
-use alloy_primitives::{Address, Bytes, Log, U256, address};
+use alloy_primitives::{Address, Bytes, U256, address};
 
-use crate::{execute::CallFrame, state::State};
-use token::Token;
+use crate::{
+    machine::{CallContext, Failure, Machine, SYSTEM},
+    state::State,
+};
 
-/// A correct token: six decimals, everyone can `mint`.
-pub const DOLLAR: Address = address!("00000000000000000000000000000000000d0001");
-/// A token that keeps a tenth of each transfer, while its log has the full amount.
-pub const TAXED: Address = address!("00000000000000000000000000000000000d0002");
-/// A token whose `transfer` succeeds, returns false, and moves nothing.
-pub const DECLINING: Address = address!("00000000000000000000000000000000000d0003");
 /// Divides received coins among the addresses in the call: transfers that only traces show.
 pub const SPLITTER: Address = address!("00000000000000000000000000000000000d0004");
 /// Reverts every call.
 pub const REFUSING: Address = address!("00000000000000000000000000000000000d0005");
+/// Runs the steps that a call names: see [`ScriptStep`].
+pub const SCRIPT: Address = address!("00000000000000000000000000000000000d0010");
+/// Accepts coins when the price of gas is zero, as in an estimate, and burns all gas otherwise.
+pub const FICKLE: Address = address!("00000000000000000000000000000000000d0011");
+/// Accepts coins until [`switch_call`] turns it off; then it reverts until it is turned on.
+pub const MOODY: Address = address!("00000000000000000000000000000000000d0012");
 
 /// Name, address and description of each.
 pub const ALL: &[(&str, Address, &str)] = &[
@@ -33,9 +48,21 @@ pub const ALL: &[(&str, Address, &str)] = &[
     ("declining", DECLINING, "a token whose transfer returns false and moves nothing"),
     ("splitter", SPLITTER, "split(address[]) divides what it is sent: internal transfers"),
     ("refusing", REFUSING, "reverts"),
+    ("euro", EURO, "a correct token with allowances, 6 decimals"),
+    ("boasting", BOASTING, "a token that logs transfers and moves nothing"),
+    ("silent", SILENT, "a token that moves and logs nothing"),
+    ("rebasing", REBASING, "a token whose balances rebase(uint256) scales, in millionths"),
+    ("collectible", COLLECTIBLE, "an ERC-721: Transfer with four topics and no data"),
+    ("unindexed", UNINDEXED, "a token whose Transfer has one topic and 96 bytes"),
+    ("managed", MANAGED, "a correct token, until pause, block, setManner or setDecimals"),
+    ("lookalike", LOOKALIKE, "a token that says it is DOLLAR"),
+    ("script", SCRIPT, "runs the steps of a call; sim_script makes the call"),
+    ("fickle", FICKLE, "accepts coins in estimates, and burns all gas in blocks"),
+    ("moody", MOODY, "accepts coins until switch(bool) says otherwise"),
+    ("system", SYSTEM, "logs a Transfer for every transfer(address,uint256) (EIP-7708)"),
 ];
 
-/// A message to an address, from a transaction or from `eth_call`.
+/// A message to an address, from a transaction, from a contract or from `eth_call`.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub from: Address,
@@ -44,84 +71,34 @@ pub(crate) struct Call {
     pub input: Bytes,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum Move {
-    Coins { from: Address, to: Address, value: U256 },
-    Tokens { token: Address, from: Address, to: Address, taken: U256, given: U256 },
-    Mint { token: Address, to: Address, amount: U256 },
-}
-
-/// What a call would do.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ContractPlan {
-    pub reverted: bool,
-    /// On top of the base cost of a transaction.
-    pub gas: u64,
-    pub output: Bytes,
-    pub logs: Vec<Log>,
-    pub moves: Vec<Move>,
-    /// Calls that the called contract made.
-    pub inner: Vec<CallFrame>,
-}
-
-impl ContractPlan {
-    fn revert(gas: u64) -> Self {
-        Self { reverted: true, gas, ..Self::default() }
-    }
-}
-
-/// The effect of this call after this block. The transaction checks whether the caller has the coins.
-pub(crate) fn plan(state: &State, number: u64, call: &Call) -> ContractPlan {
+/// Runs the called contract; the coins have arrived already.
+pub(crate) fn run(machine: &mut Machine<'_>, call: &Call) -> Result<Bytes, Failure> {
     match call.to {
-        DOLLAR => Token::DOLLAR.plan(state, number, call),
-        TAXED => Token::TAXED.plan(state, number, call),
-        DECLINING => Token::DECLINING.plan(state, number, call),
-        SPLITTER => split(call),
-        REFUSING => ContractPlan::revert(200),
-        _ => ContractPlan { moves: value_along(call), ..ContractPlan::default() },
+        SPLITTER => splitter::run(machine, call),
+        REFUSING => {
+            machine.burn(200)?;
+            Err(Failure::Reverted)
+        }
+        SCRIPT => script::run(machine, call),
+        FICKLE => fickle::fickle(machine),
+        MOODY => fickle::moody(machine, call),
+        _ => match zoo::token(call.to) {
+            Some(token) => token.run(machine, call),
+            None => Ok(Bytes::new()),
+        },
     }
 }
 
-pub(crate) fn carry_out(state: &mut State, number: u64, moves: &[Move]) {
-    for step in moves {
-        let done = match *step {
-            Move::Coins { from, to, value } => state.pay(number, from, to, value),
-            Move::Tokens { token, from, to, taken, given } => {
-                state.move_tokens(number, token, from, to, (taken, given))
-            }
-            Move::Mint { token, to, amount } => state.mint_tokens(number, token, to, amount),
-        };
-        assert!(done, "bug: a plan moves what is not there: {step:?}");
-    }
+/// What `balanceOf` returns after this block.
+pub(crate) fn token_balance(state: &State, number: u64, token: Address, holder: Address) -> U256 {
+    let machine = Machine::new(state, number, CallContext::default(), u64::MAX);
+    let input = abi::balance_call(holder);
+    let outcome = machine.run(&Call { from: Address::ZERO, to: token, value: U256::ZERO, input });
+    let read = outcome.result.ok().and_then(|output| <[u8; 32]>::try_from(output.as_ref()).ok());
+    read.map_or(U256::ZERO, U256::from_be_bytes)
 }
 
 /// A placeholder for `eth_getCode`.
 pub(crate) fn is_contract(address: Address) -> bool {
     ALL.iter().any(|(_, contract, _)| *contract == address)
-}
-
-fn value_along(call: &Call) -> Vec<Move> {
-    let step = Move::Coins { from: call.from, to: call.to, value: call.value };
-    if call.value.is_zero() { Vec::new() } else { vec![step] }
-}
-
-/// Equal shares, the remainder to the first. Refused shares stay in the contract, as in real contracts that do not
-/// check whether a send succeeded.
-fn split(call: &Call) -> ContractPlan {
-    let payees = abi::split_payees(&call.input).unwrap_or_default();
-    let gas = 2_000_u64.saturating_add((payees.len() as u64).saturating_mul(9_000));
-    let count = U256::from(payees.len());
-    let (Some(share), Some(rest)) = (call.value.checked_div(count), call.value.checked_rem(count)) else {
-        return ContractPlan::revert(gas);
-    };
-    let mut plan = ContractPlan { gas, moves: value_along(call), ..ContractPlan::default() };
-    for (place, to) in payees.into_iter().enumerate() {
-        let value = if place == 0 { share.saturating_add(rest) } else { share };
-        let reverted = is_contract(to);
-        if !reverted && !value.is_zero() {
-            plan.moves.push(Move::Coins { from: SPLITTER, to, value });
-        }
-        plan.inner.push(CallFrame { path: vec![place], from: SPLITTER, to, value, input: Bytes::new(), reverted });
-    }
-    plan
 }

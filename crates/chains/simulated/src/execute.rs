@@ -4,26 +4,14 @@
 //! and pays for its gas. Gas of plain transfers, call data and access lists is what Ethereum charges since EIP-7623.
 
 use alloy_consensus::Transaction as _;
-use alloy_primitives::{Address, Bytes, Log, U256};
+use alloy_primitives::{Address, Log, U256};
 
 use crate::{
-    contracts::{self, Call},
+    contracts::Call,
+    machine::{CallContext, CallFrame, Machine},
     state::State,
     transaction::SimulatedTransaction,
 };
-
-/// One call in a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallFrame {
-    /// The path in the tree of calls: empty for the transaction itself, then the index at each level.
-    pub path: Vec<usize>,
-    pub from: Address,
-    pub to: Address,
-    /// In wei, if it was not reverted.
-    pub value: U256,
-    pub input: Bytes,
-    pub reverted: bool,
-}
 
 #[derive(Clone, Debug)]
 pub struct ExecutionOutcome {
@@ -57,43 +45,48 @@ pub fn intrinsic_gas_of(transaction: &SimulatedTransaction) -> (u64, u64) {
     intrinsic_gas(transaction.envelope.input(), counts)
 }
 
-/// Runs a transaction as the next one of block `number`.
+/// The block that a transaction is executed in.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockContext {
+    pub number: u64,
+    pub base_fee: u64,
+    pub producer: Address,
+    /// Whether each move of coins has a log.
+    pub logs_coins: bool,
+}
+
+/// Runs a transaction as the next one of a block.
 pub fn execute(
     state: &mut State,
-    number: u64,
+    block: BlockContext,
     transaction: &SimulatedTransaction,
-    base_fee: u64,
-    producer: Address,
 ) -> Result<ExecutionOutcome, NotExecutable> {
+    let BlockContext { number, base_fee, producer, logs_coins } = block;
     let (envelope, sender) = (&transaction.envelope, transaction.sender);
     let to = transaction.to().ok_or(NotExecutable)?;
     let tip = transaction.tip_at(base_fee).ok_or(NotExecutable)?;
     let (before, floor) = intrinsic_gas_of(transaction);
-    let enough_gas = envelope.gas_limit() >= before.max(floor);
+    let limit = envelope.gas_limit();
+    let enough_gas = limit >= before.max(floor);
     let covered = state.coins.get(sender) >= transaction.cost();
     if state.nonces.get(sender) != envelope.nonce() || !enough_gas || !covered {
         return Err(NotExecutable);
     }
     let next = envelope.nonce().checked_add(1).ok_or(NotExecutable)?;
-    let call = Call { from: sender, to, value: envelope.value(), input: envelope.input().clone() };
-    let plan = contracts::plan(state, number, &call);
-    let needed = before.saturating_add(plan.gas).max(floor);
-    let out_of_gas = needed > envelope.gas_limit();
-    let gas_used = needed.min(envelope.gas_limit());
-    let success = !plan.reverted && !out_of_gas;
 
+    // All gas is paid for first; what is left is returned. The order of these writes is part of the state root.
     state.nonces.set(sender, number, next);
     let price = u128::from(base_fee).saturating_add(tip);
-    let paid = state.take(number, sender, wei(gas_used, price)) && state.give(number, producer, wei(gas_used, tip));
-    assert!(paid, "bug: gas was covered by the highest price");
-    let root =
-        CallFrame { path: Vec::new(), from: sender, to, value: call.value, input: call.input, reverted: !success };
-    if !success {
-        return Ok(ExecutionOutcome { success, gas_used, logs: Vec::new(), frames: vec![root] });
-    }
-    contracts::carry_out(state, number, &plan.moves);
-    let frames = std::iter::once(root).chain(plan.inner).collect();
-    Ok(ExecutionOutcome { success, gas_used, logs: plan.logs, frames })
+    let paid = state.take(number, sender, wei(limit, price)) && state.give(number, producer, U256::ZERO);
+    let call = Call { from: sender, to, value: envelope.value(), input: envelope.input().clone() };
+    let context = CallContext { gas_price: price, logs_coins };
+    let ran = Machine::new(state, number, context, limit.saturating_sub(before)).run(&call);
+    ran.writes.into_iter().for_each(|(key, value)| state.set(number, key, value));
+    let gas_used = before.saturating_add(ran.gas_used).max(floor);
+    let returned = state.give(number, sender, wei(limit.saturating_sub(gas_used), price));
+    let settled = returned && state.give(number, producer, wei(gas_used, tip));
+    assert!(paid && settled, "bug: gas was covered by the highest price");
+    Ok(ExecutionOutcome { success: ran.result.is_ok(), gas_used, logs: ran.logs, frames: ran.frames })
 }
 
 fn wei(gas: u64, price: u128) -> U256 {

@@ -1,24 +1,32 @@
-//! The nodes of the chain: each may lag or be down, and has its own planned faults.
+//! The nodes of the chain: each may lag or be down, lie, lack methods, and has its own planned faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     chain::SimulatedChain,
     fault::{FaultCounts, NodeFault},
+    lie::{NodeCapability, NodeLie},
 };
+
+/// Instead of a number of times: until [`SimulatedChain::heal`].
+pub const UNTIL_HEALED: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedNode {
     lag: u64,
     down: bool,
     planned: BTreeMap<NodeFault, u32>,
+    lies: Vec<(NodeLie, u32)>,
+    lacks: BTreeSet<NodeCapability>,
 }
 
-/// All nodes share one chain and one mempool. A node exists from its first use.
+/// All nodes share one chain, unless they have a branch of their own. A node exists from its first use.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedNodes {
     by_number: BTreeMap<usize, SimulatedNode>,
     pub happened: FaultCounts,
+    /// How often each lie was told, by its name.
+    pub told: BTreeMap<&'static str, u64>,
 }
 
 impl SimulatedNodes {
@@ -38,17 +46,72 @@ impl SimulatedNodes {
     pub fn take_fault(&mut self, node: usize, fault: NodeFault) -> bool {
         let Some(planned) = self.by_number.get_mut(&node).map(|node| &mut node.planned) else { return false };
         let Some(times) = planned.get_mut(&fault) else { return false };
-        *times = times.saturating_sub(1);
+        count_down(times);
         if *times == 0 {
             planned.remove(&fault);
         }
         self.happened.count(fault);
         true
     }
+
+    /// Whether the node was told not to know this method.
+    pub fn lacks(&self, node: usize, method: &str) -> bool {
+        self.by_number.get(&node).is_some_and(|node| node.lacks.iter().any(|lack| lack.is_of(method)))
+    }
+
+    /// The first lie of a node that changes an answer, with what it makes of it. Uses up one occurrence.
+    pub fn take_lie<T>(&mut self, node: usize, mut change: impl FnMut(&NodeLie) -> Option<T>) -> Option<T> {
+        let lies = &mut self.by_number.get_mut(&node)?.lies;
+        let (place, changed) =
+            lies.iter().enumerate().find_map(|(place, (lie, _))| change(lie).map(|changed| (place, changed)))?;
+        let (lie, times) = lies.get_mut(place)?;
+        let told = self.told.entry(lie.name()).or_default();
+        *told = told.saturating_add(1);
+        count_down(times);
+        if *times == 0 {
+            lies.remove(place);
+        }
+        Some(changed)
+    }
+}
+
+fn count_down(times: &mut u32) {
+    if *times != UNTIL_HEALED {
+        *times = times.saturating_sub(1);
+    }
 }
 
 impl SimulatedChain {
-    /// Plans a fault of a node for the given number of matching answers.
+    /// Lets a node tell a lie that no header gives away, in the given number of answers or [`UNTIL_HEALED`].
+    pub fn lie_from(&mut self, node: usize, lie: NodeLie, times: u32) {
+        let lies = &mut self.nodes.by_number.entry(node).or_default().lies;
+        lies.retain(|(planned, _)| *planned != lie);
+        if times > 0 {
+            lies.push((lie, times));
+        }
+    }
+
+    /// Lets a node answer as if it did not know these methods.
+    pub fn switch_off(&mut self, node: usize, capability: NodeCapability) {
+        self.nodes.by_number.entry(node).or_default().lacks.insert(capability);
+    }
+
+    pub fn switch_on(&mut self, node: usize, capability: NodeCapability) {
+        self.nodes.by_number.entry(node).or_default().lacks.remove(&capability);
+    }
+
+    /// Makes a node a good one: up, on the common chain, with all methods, without lag, planned faults and lies.
+    pub fn heal(&mut self, node: usize) {
+        self.rejoin(node);
+        self.nodes.by_number.remove(&node);
+    }
+
+    /// How often each lie was told, on all nodes.
+    pub fn lies_told(&self) -> &BTreeMap<&'static str, u64> {
+        &self.nodes.told
+    }
+
+    /// Plans a fault of a node for the given number of matching answers, or [`UNTIL_HEALED`].
     pub fn inject(&mut self, node: usize, fault: NodeFault, times: u32) {
         let planned = &mut self.nodes.by_number.entry(node).or_default().planned;
         match times {

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use alloy_primitives::{Address, B256};
 
 use crate::{
-    chain::{BlockTemplate, SimulatedChain},
+    block::{BlockExtras, SimulatedBlock},
+    chain::SimulatedChain,
     transaction::SimulatedTransaction,
 };
 
@@ -57,20 +58,37 @@ impl SimulatedChain {
                 self.reorder(all, reorg.length)
             }
         };
+        let mut extras = self.extras_after(&removed, reorg.fate).into_iter();
         let mut lists = lists.into_iter();
         let mut times = removed.iter().map(|block| block.time());
         let mut left = Vec::new();
         for _ in 0..reorg.length {
             let time = times.next().unwrap_or_else(|| self.next_time());
-            let template = self.template(time);
+            let mut template = self.template(time);
+            template.extras.append(extras.next().unwrap_or_default());
             // Transactions that did not fit are tried in the next block.
             let candidates = left.into_iter().chain(lists.next().unwrap_or_default()).collect();
             left = self.append(candidates, template);
         }
+        extras.for_each(|extras| self.next_extras.append(extras));
         left.extend(lists.flatten());
         left.into_iter().for_each(|old| self.pool.put_back(old));
         self.pool.drop_used(&self.state);
         fork
+    }
+
+    /// What the new blocks do besides their transactions: withdrawals and mints share the fate of transactions. Where
+    /// those go elsewhere, these come in the next block.
+    fn extras_after(&mut self, removed: &[SimulatedBlock], fate: Fate) -> Vec<BlockExtras> {
+        let extras = removed.iter().map(|block| block.extras.clone());
+        match fate {
+            Fate::Kept => extras.collect(),
+            Fate::Dropped => Vec::new(),
+            Fate::Returned | Fate::Reordered => {
+                extras.for_each(|extras| self.next_extras.append(extras));
+                Vec::new()
+            }
+        }
     }
 
     /// Switches back to an orphaned branch, with the same hashes.
@@ -85,8 +103,7 @@ impl SimulatedChain {
         let fork = self.block_with(at).map(|block| block.number()).ok_or(UnknownBranch(hash))?;
         let removed = self.unwind(fork);
         for block in branch.into_iter().rev() {
-            let (time, base_fee, salt) = (block.time(), block.base_fee(), block.header.mix_hash);
-            let left = self.append(block.bare_transactions().collect(), BlockTemplate { time, base_fee, salt });
+            let left = self.append(block.bare_transactions().collect(), block.template());
             assert!(
                 left.is_empty() && self.head().hash == block.hash,
                 "bug: a block came out differently the second time"

@@ -1,11 +1,22 @@
 //! Balances, nonces and tokens after each block.
 //!
-//! Guarantees: a transfer that the payer cannot cover changes nothing. The root is a running hash over changes, not a
+//! Guarantees: taking coins that are not there changes nothing. The root is a running hash over changes, not a
 //! trie: there are no state proofs here, and headers only need it to differ when the state does.
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 
 use crate::history::ChainHistory;
+
+/// What a value of the state belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StateKey {
+    Coins(Address),
+    Nonce(Address),
+    /// Contract and holder.
+    Tokens(Address, Address),
+    /// Contract and place: whatever else a contract remembers.
+    Word(Address, U256),
+}
 
 #[derive(Clone, Debug)]
 pub struct State {
@@ -13,16 +24,36 @@ pub struct State {
     pub nonces: ChainHistory<Address, u64>,
     /// By contract and holder; the zero address of a contract holds its total supply.
     pub tokens: ChainHistory<(Address, Address), U256>,
+    pub words: ChainHistory<(Address, U256), U256>,
 }
 
 impl State {
     pub const fn new() -> Self {
-        Self { coins: ChainHistory::new(), nonces: ChainHistory::new(), tokens: ChainHistory::new() }
+        Self {
+            coins: ChainHistory::new(),
+            nonces: ChainHistory::new(),
+            tokens: ChainHistory::new(),
+            words: ChainHistory::new(),
+        }
     }
 
-    /// Moves coins, if they are there.
-    pub fn pay(&mut self, number: u64, from: Address, to: Address, value: U256) -> bool {
-        self.take(number, from, value) && self.give(number, to, value)
+    /// The value after this block.
+    pub fn at(&self, key: StateKey, number: u64) -> U256 {
+        match key {
+            StateKey::Coins(address) => self.coins.at(address, number),
+            StateKey::Nonce(address) => U256::from(self.nonces.at(address, number)),
+            StateKey::Tokens(token, holder) => self.tokens.at((token, holder), number),
+            StateKey::Word(contract, place) => self.words.at((contract, place), number),
+        }
+    }
+
+    pub fn set(&mut self, number: u64, key: StateKey, value: U256) {
+        match key {
+            StateKey::Coins(address) => self.coins.set(address, number, value),
+            StateKey::Nonce(address) => self.nonces.set(address, number, value.saturating_to()),
+            StateKey::Tokens(token, holder) => self.tokens.set((token, holder), number, value),
+            StateKey::Word(contract, place) => self.words.set((contract, place), number, value),
+        }
     }
 
     /// Takes coins out of an account, if they are there.
@@ -37,41 +68,12 @@ impl State {
         sum.inspect(|sum| self.coins.set(to, number, *sum)).is_some()
     }
 
-    /// Takes tokens from a holder and gives some of them to another; the difference is burnt.
-    pub fn move_tokens(
-        &mut self,
-        number: u64,
-        token: Address,
-        from: Address,
-        to: Address,
-        amounts: (U256, U256),
-    ) -> bool {
-        let (taken, given) = amounts;
-        let Some(left) = self.tokens.get((token, from)).checked_sub(taken) else { return false };
-        self.tokens.set((token, from), number, left);
-        // Balances add up to the supply, which fits; the balance of a holder that pays itself was lowered just before.
-        let sum = self.tokens.get((token, to)).saturating_add(given);
-        self.tokens.set((token, to), number, sum);
-        let burnt = taken.saturating_sub(given);
-        let supply = self.tokens.get((token, Address::ZERO)).saturating_sub(burnt);
-        self.tokens.set((token, Address::ZERO), number, supply);
-        true
-    }
-
-    /// Makes tokens, unless there would be more than 256 bits can count.
-    pub fn mint_tokens(&mut self, number: u64, token: Address, to: Address, amount: U256) -> bool {
-        let Some(supply) = self.tokens.get((token, Address::ZERO)).checked_add(amount) else { return false };
-        self.tokens.set((token, Address::ZERO), number, supply);
-        let sum = self.tokens.get((token, to)).saturating_add(amount);
-        self.tokens.set((token, to), number, sum);
-        true
-    }
-
     /// Removes everything after this block.
     pub fn unwind(&mut self, to: u64) {
         self.coins.unwind(to);
         self.nonces.unwind(to);
         self.tokens.unwind(to);
+        self.words.unwind(to);
     }
 
     /// The root after this block, the newest one.
@@ -85,6 +87,9 @@ impl State {
         }
         for ((token, holder), value) in self.tokens.changes(number) {
             text.extend([token.as_slice(), holder.as_slice(), &value.to_be_bytes::<32>()].concat());
+        }
+        for ((contract, place), value) in self.words.changes(number) {
+            text.extend([contract.as_slice(), &place.to_be_bytes::<32>(), &value.to_be_bytes::<32>()].concat());
         }
         keccak256(text)
     }

@@ -3,12 +3,13 @@
 //! Guarantees: a stored block comes out with the hash that it had, or it is refused. The mempool, planned faults and
 //! lags are not part of it.
 
-use alloy_primitives::{B256, Bytes};
+use alloy_eips::eip4895::Withdrawal;
+use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    block::SimulatedBlock,
-    chain::{BlockTemplate, SimulatedChain},
+    block::{BlockExtras, SimulatedBlock},
+    chain::{BlockTemplate, PRODUCER, SimulatedChain},
     pool::PoolRefusal,
     transaction::SimulatedTransaction,
 };
@@ -25,6 +26,13 @@ pub struct StoredBlock {
     pub salt: B256,
     /// As `eth_sendRawTransaction` takes them, in order.
     pub transactions: Vec<Bytes>,
+    /// Who got the tips, if it was not the usual producer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer: Option<Address>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withdrawals: Vec<Withdrawal>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub minted: Vec<(Address, U256)>,
 }
 
 /// Why stored blocks are not a chain.
@@ -52,6 +60,20 @@ impl SimulatedBlock {
             base_fee: self.base_fee(),
             salt: self.header.mix_hash,
             transactions: self.transactions.iter().map(|included| included.transaction.raw()).collect(),
+            producer: Some(self.producer()).filter(|producer| *producer != PRODUCER),
+            withdrawals: self.extras.withdrawals.clone(),
+            minted: self.extras.minted.clone(),
+        }
+    }
+
+    /// What an equal block is made of, besides its transactions.
+    pub(crate) fn template(&self) -> BlockTemplate {
+        BlockTemplate {
+            time: self.time(),
+            base_fee: self.base_fee(),
+            salt: self.header.mix_hash,
+            producer: self.producer(),
+            extras: self.extras.clone(),
         }
     }
 }
@@ -78,8 +100,11 @@ impl SimulatedChain {
         let transactions: Result<Vec<_>, _> = stored.transactions.iter().map(read).collect();
         let transactions = transactions.map_err(|why| ReplayError::Unreadable { number, why })?;
         let StoredBlock { time, base_fee, salt, .. } = *stored;
+        let extras = BlockExtras { withdrawals: stored.withdrawals.clone(), minted: stored.minted.clone() };
+        let producer = stored.producer.unwrap_or(PRODUCER);
         self.count_block();
-        if !self.append(transactions, BlockTemplate { time, base_fee, salt }).is_empty() {
+        self.count_withdrawals(&extras);
+        if !self.append(transactions, BlockTemplate { time, base_fee, salt, producer, extras }).is_empty() {
             return Err(ReplayError::NotExecutable(number));
         }
         let computed = self.head().hash;

@@ -62,7 +62,7 @@ fn edits(world: &World) -> Vec<String> {
                 ("change", _) => "CASE change WHEN 'final' THEN 'orphaned' ELSE 'final' END".into(),
                 ("kind", _) => "'token'".into(),
                 ("purpose", _) => "'treasury'".into(),
-                (_, ColumnValue::Int(number)) => format!("{}", number + 1),
+                (_, ColumnValue::Int(number)) => format!("{}", number + 1_000),
                 (_, ColumnValue::Amount(_)) if world.is_on_postgres() => "7".into(),
                 (_, ColumnValue::Amount(_)) => format!("x'{:032x}'", 7),
                 (_, ColumnValue::Text(text)) => format!("'{text}1'"),
@@ -80,11 +80,16 @@ fn edits(world: &World) -> Vec<String> {
 fn an_edit_of_any_column_moves_no_money_and_the_audit_names_it() {
     let all = edits(&world());
     assert!(all.len() > 100, "{}", all.len());
-    for sql in all {
+    let seed = std::env::var("BANKROLL_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(5);
+    let is_soak = std::env::var("BANKROLL_SOAK_SECONDS").is_ok();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let tried: Vec<&String> = all.iter().filter(|_| is_soak || random.u8(..4) == 0).collect();
+    println!("BANKROLL_TEST_SEED={seed}: {} of {} edits", tried.len(), all.len());
+    for sql in tried {
         let world = world();
         let before = world.balances(MONEY);
         assert_eq!(before, [1_000, 0, 0, 0, 1_125], "{sql}");
-        edit(&world, &sql);
+        edit(&world, sql);
         assert!(audited(&world).is_err(), "not noticed: {sql}");
         // Whatever the books do now, they credit at most what the chain has, to whom it belongs.
         for _ in 0..3 {
@@ -110,7 +115,7 @@ fn a_deposit_that_was_made_up_credits_nothing_and_others_are_credited() {
         &world,
         "INSERT INTO deposits SELECT 'eip155:1337:0xfeed:native:0', chain, '0xfeed', kind, position, asset, amount, amount_raw,
            from_address, to_address, purpose, server, wallet, doubt, custody, 1, block_number, block_hash, block_time,
-           tx_index, required_confirmations, 'final', 'none', 'none', 0, NULL, NULL, NULL, NULL, NULL, NULL, 0,
+           tx_index, required_confirmations, needs_agreement, 'final', 'none', 'none', 0, NULL, NULL, NULL, NULL, NULL, NULL, 0,
            first_seen_at, updated_at, NULL FROM deposits WHERE ledger_state = 'credited'",
     );
     world.settle(3);
@@ -129,16 +134,12 @@ fn a_deposit_that_somebody_calls_orphaned_is_not_taken_back() {
 }
 
 #[test]
-fn two_deposits_whose_amounts_were_exchanged_are_both_left_alone() {
+fn two_deposits_whose_players_were_exchanged_are_both_left_alone() {
     let mut world = world();
     world.mine(3);
     world.scan_all();
-    edit(
-        &world,
-        "UPDATE deposits SET amount = (SELECT amount FROM deposits AS other WHERE other.ledger_state = 'none' AND
-           other.id <> deposits.id), amount_raw = (SELECT amount_raw FROM deposits AS other WHERE
-           other.ledger_state = 'none' AND other.id <> deposits.id) WHERE ledger_state = 'none'",
-    );
+    let exchange = "UPDATE deposits SET wallet = CASE wallet WHEN 'alice' THEN 'bob' ELSE 'alice' END";
+    edit(&world, &format!("{exchange} WHERE ledger_state = 'none'"));
     let booked = world.book();
     assert_eq!((booked.credited.len(), booked.unproven.len()), (0, 2));
     assert_eq!(world.balances(MONEY), [1_000, 0, 0, 0, 1_125]);

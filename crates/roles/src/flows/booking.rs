@@ -4,10 +4,14 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use bankroll_deposits::{BookedDeposit, BookingOutcome, CreditError, PlayerStanding, Servers, crediting};
+use bankroll_deposits::{
+    BookedDeposit, BookingOutcome, CreditError, PlayerStanding,
+    crediting::{self, CreditRules},
+};
 use bankroll_ledger::{Name, Principal, Time};
 use bankroll_registry::player_exclusion;
 use bankroll_store::{Clock, InboxConsumer, Ledger, Reader, Rows};
+use bankroll_terminal::Assets;
 use bankroll_withdrawals::settlement;
 
 use super::{
@@ -16,7 +20,7 @@ use super::{
 };
 use crate::{
     log::NodeLog,
-    registry::{ChainView, SeedOutcome, read_error, seed_registry},
+    registry::{BooksView, SeedOutcome, read_error, seed_registry},
 };
 
 /// At most this many deposits are booked, or rows of the inbox settled, in one round.
@@ -33,28 +37,26 @@ pub fn rows_max(queue_max: usize) -> usize {
 pub fn credit(chains: &[FlowSetup], ledger: &Ledger, most: usize, log: &NodeLog, stop: &StopFlag) {
     let clock = Clock::machine();
     let standing = move |reader: &Reader, player: &Name| standing_of(reader, player, clock.now());
-    let mut open = None::<(Rows, ChainView, Servers)>;
+    let mut open = None::<(Rows, BooksView, Assets)>;
     let poll = chains.iter().map(|setup| setup.poll).min().map_or(REST, |poll| poll.min(REST));
     rounds("crediting", poll, log, stop, |_| {
-        let (rows, mut view, mut servers) = match open.take() {
+        let (rows, mut view, mut assets) = match open.take() {
             Some(open) => open,
-            None => {
-                let rows = Rows::open(ledger)?;
-                // The rules of all servers are in the view of any chain.
-                let any = chains.first().context("there is no chain")?;
-                let view = ChainView::new(any.chain(), any.asset(rows.reader())?);
-                (rows, view, Servers::new())
-            }
+            None => (Rows::open(ledger)?, BooksView::default(), Assets::none()),
         };
-        if view.update(rows.reader())? {
-            servers = view.servers();
+        view.update(rows.reader())?;
+        let rules = CreditRules { servers: &view.servers, watch: &view.watch, standing: &standing };
+        let booked = crediting::step(&rules, ledger, &rows, most)?;
+        if !booked.is_idle() {
+            assets = Assets::new(rows.reader().assets()?);
         }
-        let booked = crediting::step(&servers, &standing, ledger, &rows, most)?;
-        open = Some((rows, view, servers));
         for setup in chains {
             let log = log.of_chain(setup.chain(), chains.len() > 1);
-            deposit_log::write_booked(&log, &setup.coin, &of_chain(&booked, setup.chain()));
+            let booked = of_chain(&booked, setup.chain());
+            deposit_log::write_booked(&log, &assets, &booked);
+            deposit_log::write_unproven(&log, &booked);
         }
+        open = Some((rows, view, assets));
         if booked.has_booked() {
             return Ok(LoopRound::Busy);
         }
@@ -87,6 +89,7 @@ fn of_chain(booked: &BookingOutcome, chain: &Name) -> BookingOutcome {
         suspended: of(&booked.suspended),
         reversed: of(&booked.reversed),
         refused: Vec::new(),
+        unproven: booked.unproven.iter().filter(|(id, _)| id.as_str().starts_with(&prefix)).cloned().collect(),
     }
 }
 

@@ -8,10 +8,13 @@
 //! | `deposit_credited` | is credited: to its player, or to the house if the treasury sent it |
 //! | `deposit_suspended` | is booked in suspense, and the line says why |
 //! | `deposit_reversed` | is no longer booked |
+//! | `deposit_unproven` | has a row that the scanner's log does not prove: nothing is done about it |
+//! | `transfer_ignored` | was logged or traced, and did not arrive |
 
-use bankroll_deposits::{BookedDeposit, BookingOutcome, ChainProgress, DepositChange, DepositId, Purpose};
-use bankroll_ledger::{Amount, Asset};
-use bankroll_terminal::decimal;
+use bankroll_deposits::{
+    BookedDeposit, BookingOutcome, ChainProgress, DepositChange, DepositId, Doubt, Purpose, ScanNotice,
+};
+use bankroll_terminal::Assets;
 use serde_json::Value;
 
 use crate::log::NodeLog;
@@ -19,7 +22,7 @@ use crate::log::NodeLog;
 type LogFields = Vec<(&'static str, Value)>;
 
 /// What the indexer saw on the chain.
-pub fn write_seen(log: &NodeLog, coin: &Asset, changes: &[DepositChange]) {
+pub fn write_seen(log: &NodeLog, assets: &Assets, changes: &[DepositChange]) {
     for change in changes {
         let event = match change.progress {
             ChainProgress::Included { .. } => "deposit_included",
@@ -28,7 +31,10 @@ pub fn write_seen(log: &NodeLog, coin: &Asset, changes: &[DepositChange]) {
         };
         log.write_each(event, || {
             let amount = change.value.amount();
-            let shown = amount.map_or_else(|_| format!("{} base units", change.value), |amount| coins(coin, amount));
+            let shown = amount.map_or_else(
+                |_| format!("{} base units", change.value),
+                |amount| assets.with_symbol(change.asset, amount),
+            );
             let sentence = sentence(&change.id, &shown, &seen(change));
             (sentence, fields(&change.id, change.epoch, &change.value.to_string()))
         });
@@ -36,7 +42,7 @@ pub fn write_seen(log: &NodeLog, coin: &Asset, changes: &[DepositChange]) {
 }
 
 /// What the books did.
-pub fn write_booked(log: &NodeLog, coin: &Asset, booked: &BookingOutcome) {
+pub fn write_booked(log: &NodeLog, assets: &Assets, booked: &BookingOutcome) {
     let credited = booked.credited.iter().map(|deposit| ("deposit_credited", deposit, credited(deposit)));
     let suspended = booked.suspended.iter().map(|deposit| ("deposit_suspended", deposit, suspended(deposit)));
     let reversed = booked.reversed.iter().map(|deposit| ("deposit_reversed", deposit, REVERSED.to_owned()));
@@ -50,7 +56,7 @@ pub fn write_booked(log: &NodeLog, coin: &Asset, booked: &BookingOutcome) {
             if let Some(reason) = deposit.reason {
                 fields.push(("reason", reason.into()));
             }
-            (sentence(&deposit.id, &coins(coin, deposit.amount), &what), fields)
+            (sentence(&deposit.id, &assets.with_symbol(deposit.asset, deposit.amount), &what), fields)
         });
     }
 }
@@ -65,14 +71,10 @@ fn fields(id: &DepositId, epoch: u64, base_units: &str) -> LogFields {
     vec![("deposit", id.to_string().into()), ("epoch", epoch.into()), ("amount", base_units.into())]
 }
 
-fn coins(coin: &Asset, amount: Amount) -> String {
-    format!("{} {}", decimal(amount, coin.decimals), coin.symbol)
-}
-
 fn seen(change: &DepositChange) -> String {
     match change.progress {
-        ChainProgress::Included { from, block, .. } if change.value.amount().is_err() => {
-            format!("from {} is in block {block}, and held: the ledger cannot count it", from.lower_hex())
+        ChainProgress::Included { from, doubt: Some(doubt), block, .. } => {
+            format!("from {} is in block {block}, {}", from.lower_hex(), doubted(doubt))
         }
         ChainProgress::Included { from, purpose: Purpose::Internal, block, .. } => {
             format!("from {} is in block {block}: between our own wallets, not a deposit", from.lower_hex())
@@ -82,6 +84,46 @@ fn seen(change: &DepositChange) -> String {
         }
         ChainProgress::Final => "is final".to_owned(),
         ChainProgress::Orphaned => "is no longer on the chain".to_owned(),
+    }
+}
+
+/// Why a person must look.
+const fn doubted(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::TooLarge => "and held: the ledger cannot count it",
+        Doubt::BalanceMismatch => "and goes to suspense: the address received another amount than the transfer says",
+        Doubt::BalanceUnknown => "and held: the node cannot say whether it arrived",
+        Doubt::OneProvider => "and held: so much needs the word of more providers than the chain has",
+    }
+}
+
+/// What was seen and credits nothing.
+pub fn write_notices(log: &NodeLog, notices: &[ScanNotice]) {
+    for notice in notices {
+        let (transaction, sentence) = match notice {
+            ScanNotice::Odd(odd) => (
+                odd.transaction,
+                format!("token {} logged a transfer that cannot be read; nothing is credited by it", odd.token),
+            ),
+            ScanNotice::Absent(absent) => (
+                absent.transaction,
+                format!(
+                    "a transfer of {} base units to {} did not arrive; nothing is credited",
+                    absent.claimed, absent.to
+                ),
+            ),
+        };
+        let transaction = format!("{transaction:#x}");
+        let fields = [("transaction", transaction.as_str().into())];
+        log.write("transfer_ignored", &format!("transaction {transaction}: {sentence}"), &fields);
+    }
+}
+
+/// Deposits whose rows the scanner's log does not prove.
+pub fn write_unproven(log: &NodeLog, booked: &BookingOutcome) {
+    for (id, fault) in &booked.unproven {
+        let sentence = format!("deposit {id} is left as it is: {fault}; run `bankroll audit`");
+        log.write("deposit_unproven", &sentence, &[("deposit", id.to_string().into())]);
     }
 }
 
@@ -118,6 +160,8 @@ fn suspended(deposit: &BookedDeposit) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bankroll_ledger::{Amount, Asset, AssetId};
+
     use super::*;
 
     const WALLET: &str = "0x00000000000000000000000000000000000000b0";
@@ -128,6 +172,7 @@ mod tests {
         BookedDeposit {
             id: DepositId::new(&chain, hash, bankroll_deposits::DepositKind::Native, 0),
             epoch: 1,
+            asset: AssetId(1),
             amount: Amount::new(10_350_000_000_000_000),
             from: WALLET.to_owned(),
             purpose: Some(purpose),
@@ -172,8 +217,9 @@ mod tests {
             decimals: 18,
             symbol: "ETH".into(),
         };
+        let assets = Assets::new([(AssetId(1), coin)]);
         assert_eq!(
-            sentence(&deposit.id, &coins(&coin, deposit.amount), "is final"),
+            sentence(&deposit.id, &assets.with_symbol(deposit.asset, deposit.amount), "is final"),
             format!("deposit 0x{}: 0.01035 ETH is final", "d1".repeat(32)),
         );
     }

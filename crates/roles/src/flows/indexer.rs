@@ -1,9 +1,10 @@
 //! The role `indexer`: calls `bankroll_deposits::Indexer` again and again, and logs what it did.
 
-use bankroll_chains_evm::RpcNode;
-use bankroll_deposits::{Indexer, ScanOutcome};
+use bankroll_chains_evm::{AnswerSource, Providers};
+use bankroll_deposits::{ChainSource, Indexer, ScanError, ScanOutcome};
 use bankroll_ledger::Time;
 use bankroll_store::{Clock, Rows, StoreError};
+use bankroll_terminal::Assets;
 
 use super::{
     FlowSetup, RowsLocation, StopFlag, deposit_log,
@@ -13,17 +14,17 @@ use crate::{log::NodeLog, registry::ChainView};
 
 /// Follows the chain until a stop is requested.
 pub fn follow(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
-    let mut indexer_loop = IndexerLoop { setup, log, clock: Clock::machine(), open: None, nodes: Vec::new() };
+    let mut indexer_loop = IndexerLoop { setup, log, clock: Clock::machine(), open: None, providers: None };
     let chain = setup.chain();
     log.write("follows", &format!("follows {chain}: deposits are final after {} blocks", setup.confirmations), &[]);
-    rounds("indexer", setup.poll, log, stop, |turn| indexer_loop.round(rows, turn));
+    rounds("indexer", setup.poll, log, stop, |_| indexer_loop.round(rows));
 }
 
 struct IndexerLoop<'a> {
     setup: &'a FlowSetup,
     log: &'a NodeLog,
     clock: Clock,
-    nodes: Vec<RpcNode>,
+    providers: Option<Providers>,
     /// Kept while all goes well: after a failure everything is read again.
     open: Option<OpenIndexer>,
 }
@@ -32,46 +33,61 @@ struct OpenIndexer {
     rows: Rows,
     indexer: Indexer,
     view: ChainView,
+    assets: Assets,
 }
 
 impl IndexerLoop<'_> {
-    fn round(&mut self, at: &RowsLocation, turn: usize) -> anyhow::Result<LoopRound> {
-        if self.nodes.is_empty() {
-            self.nodes = self.setup.nodes()?;
-        }
-        let node = &self.nodes[turn % self.nodes.len()];
+    fn round(&mut self, at: &RowsLocation) -> anyhow::Result<LoopRound> {
+        let providers = match self.providers.take() {
+            Some(providers) => providers,
+            None => self.setup.providers()?,
+        };
+        let done = self.round_with(at, &providers);
+        self.providers = Some(providers);
+        done
+    }
+
+    fn round_with(&mut self, at: &RowsLocation, providers: &Providers) -> anyhow::Result<LoopRound> {
         let mut open = match self.open.take() {
             Some(open) => open,
-            None => self.open(at)?,
+            None => self.open(at, providers.len())?,
         };
-        open.view.update(open.rows.reader())?;
+        if open.view.update(open.rows.reader())? {
+            open.assets = Assets::new(open.rows.reader().assets()?);
+        }
         if !open.view.is_registered() {
             self.open = Some(open);
             return Ok(LoopRound::Waits(format!("the registry does not list {} yet", self.setup.chain())));
         }
-        let outcome = open.step(self.clock.now(), node)?;
-        self.open = Some(open);
-        let ScanOutcome::Moved { unwound_to, deposits, .. } = outcome else { return Ok(LoopRound::Idle) };
-        if let Some(fork) = unwound_to {
-            let sentence = format!("the chain was reorganised: block {fork} is the last common one");
-            self.log.write("reorganised", &sentence, &[("block", fork.into())]);
+        let outcome = open.step(self.clock.now(), providers)?;
+        if let ScanOutcome::Moved { unwound_to, deposits, notices, .. } = &outcome {
+            if let Some(fork) = unwound_to {
+                let sentence = format!("the chain was reorganised: block {fork} is the last common one");
+                self.log.write("reorganised", &sentence, &[("block", (*fork).into())]);
+            }
+            deposit_log::write_seen(self.log, &open.assets, deposits);
+            deposit_log::write_notices(self.log, notices);
         }
-        deposit_log::write_seen(self.log, &self.setup.coin, &deposits);
-        Ok(LoopRound::Busy)
+        self.open = Some(open);
+        Ok(if outcome == ScanOutcome::UpToDate { LoopRound::Idle } else { LoopRound::Busy })
     }
 
-    fn open(&self, at: &RowsLocation) -> anyhow::Result<OpenIndexer> {
+    fn open(&self, at: &RowsLocation, providers: usize) -> anyhow::Result<OpenIndexer> {
         let rows = Rows::open(at)?;
-        let view = ChainView::new(self.setup.chain(), self.setup.asset(rows.reader())?);
-        Ok(OpenIndexer { rows, indexer: Indexer::new(self.setup.scan_config()), view })
+        let coin = self.setup.asset(rows.reader())?;
+        let (view, assets) = (ChainView::new(self.setup.chain(), coin), Assets::new(rows.reader().assets()?));
+        Ok(OpenIndexer { indexer: Indexer::new(self.setup.scan_config(coin, providers)), rows, view, assets })
     }
 }
 
 impl OpenIndexer {
-    fn step(&mut self, now: Time, node: &RpcNode) -> anyhow::Result<ScanOutcome> {
-        let Self { rows, indexer, view } = self;
+    fn step(&mut self, now: Time, providers: &Providers) -> anyhow::Result<ScanOutcome> {
+        let Self { rows, indexer, view, .. } = self;
+        let milliseconds = now.0 / 1_000;
+        let provider = providers.best(milliseconds);
+        let source = ChainSource { node: &provider.node, providers: Some(providers) };
         let mut unreadable = None;
-        let scanned = indexer.step(now, node, rows, |reader, watch| {
+        let scanned = indexer.step(now, source, rows, |reader, watch| {
             if let Err(error) = view.update_watch_list(reader, watch) {
                 unreadable = Some(error);
                 // Ends the step before anything is written; the error itself is below.
@@ -79,9 +95,25 @@ impl OpenIndexer {
             }
             Ok(())
         });
-        match unreadable {
-            Some(error) => Err(error.into()),
-            None => Ok(scanned?),
+        if let Some(error) = unreadable {
+            return Err(error.into());
         }
+        match &scanned {
+            Ok(_) => providers.note_result(&provider.name, milliseconds, AnswerSource::Node, &Ok(())),
+            Err(ScanError::Node(error)) => {
+                providers.note_result::<()>(&provider.name, milliseconds, AnswerSource::Node, &Err(error.clone()));
+            }
+            // A balance is a contract's word, or that of a node without old state.
+            Err(ScanError::Balance(error)) => {
+                providers.note_result::<()>(&provider.name, milliseconds, AnswerSource::Contract, &Err(error.clone()));
+            }
+            // Behind the others, or on another branch than before: another provider goes on.
+            Err(ScanError::Lagging { .. } | ScanError::Missing { .. }) => drop(providers.compare_heads(milliseconds)),
+            Err(ScanError::BrokenParent(_) | ScanError::MarkElsewhere { .. }) => {
+                providers.note_lie(&provider.name, milliseconds);
+            }
+            Err(_) => {}
+        }
+        Ok(scanned?)
     }
 }

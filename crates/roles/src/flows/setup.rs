@@ -3,15 +3,15 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcLimits, RpcNode};
-use bankroll_deposits::{BuyIn, DepositRules, ScanConfig, WatchList};
+use bankroll_chains_evm::{ChainIdentity, HealthRules, InProcessRpc, Provider, Providers, RpcLimits, RpcNode};
+use bankroll_deposits::{BuyIn, DepositRules, ProviderAgreement, ScanConfig, WatchList};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::{Address, ChainId};
 use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
-use super::{AgreementRule, ChainProfile, RpcUrls};
+use super::{AgreementRule, ChainProfile, FinalityMark, RpcUrls, Tracer, without_keys};
 use crate::registry::PayoutWallet;
 
 /// How long the signer may take to answer: two syncs to disk, and the requests before this one.
@@ -19,7 +19,7 @@ const SIGNER_PATIENCE: Duration = Duration::from_secs(10);
 /// The name of the wallet of `[chain]` in the books and in the registry; further chains have `hot-ID`.
 pub const HOT_WALLET: &str = "hot";
 /// At most this many blocks are read in one step of the scanner.
-const BLOCKS_PER_STEP: u64 = 100;
+const BLOCKS_PER_STEP: u64 = 1_000;
 /// Enough for a transfer to a contract that does little; a payout that needs more needs an operator.
 const GAS_MAX: u64 = 100_000;
 /// A payout is watched for this many times the confirmations that make it final.
@@ -125,14 +125,38 @@ impl FlowSetup {
         AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
+    /// All providers, each named by its host.
+    pub(crate) fn providers(&self) -> anyhow::Result<Providers> {
+        let names = match &self.endpoint {
+            RpcEndpoint::Here(_) => vec!["simulated".to_owned()],
+            RpcEndpoint::Http(rpc) => rpc.urls().iter().map(|url| without_keys(url)).collect(),
+        };
+        let list = (1..).zip(names).zip(self.nodes()?).map(|((number, name), node)| {
+            // Two keys of one provider look the same without them.
+            Provider { name: format!("{number} ({name})"), node }
+        });
+        Ok(Providers::new(list.collect(), HealthRules::default())?)
+    }
+
     /// Without addresses: the registry has them.
-    pub(crate) fn scan_config(&self) -> ScanConfig {
+    pub(crate) fn scan_config(&self, coin: AssetId, providers: usize) -> ScanConfig {
+        let agreement = self.agreement.above.map(|above| ProviderAgreement {
+            above: [(coin, above.into())].into(),
+            required: usize::try_from(self.agreement.providers).unwrap_or(usize::MAX),
+            providers,
+        });
         ScanConfig {
-            rules: DepositRules { chain: self.chain().clone(), confirmations: self.confirmations },
+            rules: DepositRules { chain: self.chain().clone(), coin, confirmations: self.confirmations, agreement },
             watch: WatchList::default(),
             start: self.start,
             window: self.profile.window,
             blocks_per_step: BLOCKS_PER_STEP,
+            traces: self.profile.tracer != Tracer::None,
+            finality: match self.profile.finality {
+                FinalityMark::Finalized => bankroll_chains_evm::FinalityMark::Finalized,
+                FinalityMark::Safe => bankroll_chains_evm::FinalityMark::Safe,
+                FinalityMark::Depth => bankroll_chains_evm::FinalityMark::Depth,
+            },
         }
     }
 

@@ -1,8 +1,8 @@
 //! What the registry says about one chain, as its flows need it: read again whenever a change was made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
+use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress, crediting::WatchLists};
 use bankroll_ledger::{AccountName, AssetId, Name};
 use bankroll_orders::Address;
 use bankroll_registry::{
@@ -14,7 +14,7 @@ use bankroll_store::Reader;
 #[derive(Debug)]
 pub struct ChainView {
     chain: Name,
-    /// The chain's coin. Other assets of the chain have no flow yet.
+    /// The chain's coin.
     coin: AssetId,
     /// The number of changes when it was read.
     changes: Option<u64>,
@@ -64,23 +64,6 @@ impl ChainView {
         self.registry.servers().filter(|server| server.chain == self.chain)
     }
 
-    /// The rules by which deposits become buy-ins.
-    pub fn servers(&self) -> Servers {
-        let rules = |server: &RegisteredServer| ServerRules {
-            asset: server.asset,
-            buy_in: BuyIn {
-                amount: server.terms.buy_in,
-                developer_bps: server.terms.developer_bps,
-                world_bps: server.terms.world_bps,
-            },
-            accepts: server.pauses.accepts_deposits(),
-            version: server.version,
-            is_current: Some(server_is_unchanged(&server.name, server.version)),
-        };
-        // Of every chain: the books credit the deposits of all chains together.
-        self.registry.servers().map(|server| (server.name.clone(), rules(server))).collect()
-    }
-
     /// Servers whose payouts wait.
     pub fn paused_payouts(&self) -> BTreeSet<Name> {
         let paused = self.of_chain().filter(|server| !server.pauses.allows_payouts());
@@ -116,18 +99,83 @@ impl ChainView {
     }
 
     fn write_addresses(&self, watch: &mut WatchList) {
-        let accounts = self.registry.watch_list();
-        let accounts = accounts.filter(|account| account.chain == self.chain && account.asset == self.coin);
-        watch.addresses = accounts
-            .map(|account| {
-                let payer = account.player.clone().map_or(Payer::Sender, Payer::Player);
-                let (server, custody) = (account.server.clone(), account.custody_account());
-                (account.address, WatchedAddress { server, custody, payer, since: account.start_block })
-            })
-            .collect();
-        watch.treasury = self.registry.treasury(&self.chain).collect();
-        let wallets = self.registry.wallets().filter(|wallet| wallet.chain == self.chain);
-        let unwatched = wallets.map(|wallet| wallet.address).filter(|own| !watch.addresses.contains_key(own));
-        watch.own = unwatched.collect();
+        write_addresses(&self.registry, &self.chain, watch);
     }
+}
+
+/// What the registry says about every chain, as the books need it to decide themselves whose a deposit is.
+#[derive(Debug, Default)]
+pub struct BooksView {
+    /// The number of changes when it was read.
+    changes: Option<u64>,
+    proven: BTreeMap<Name, ProvenWallets>,
+    pub watch: WatchLists,
+    pub servers: Servers,
+}
+
+impl BooksView {
+    /// Reads what has changed.
+    ///
+    /// # Errors
+    /// If the registry cannot be read.
+    pub fn update(&mut self, reader: &Reader) -> Result<(), RegistryError> {
+        let changes = Some(count_changes(reader)?);
+        if changes != self.changes {
+            let registry = Registry::load_for_flows(reader)?;
+            self.servers = servers(&registry);
+            for chain in registry.chains() {
+                write_addresses(&registry, &chain.name, self.watch.entry(chain.name.clone()).or_default());
+            }
+            self.changes = changes;
+        }
+        for (chain, watch) in &mut self.watch {
+            let proven = self.proven.entry(chain.clone()).or_default();
+            proven.read_new(reader, chain, |wallet, player| drop(watch.proven.insert(wallet, player)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The rules by which deposits become buy-ins, of every chain.
+fn servers(registry: &Registry) -> Servers {
+    let rules = |server: &RegisteredServer| ServerRules {
+        asset: server.asset,
+        buy_in: BuyIn {
+            amount: server.terms.buy_in,
+            developer_bps: server.terms.developer_bps,
+            world_bps: server.terms.world_bps,
+        },
+        accepts: server.pauses.accepts_deposits(),
+        version: server.version,
+        is_current: Some(server_is_unchanged(&server.name, server.version)),
+    };
+    registry.servers().map(|server| (server.name.clone(), rules(server))).collect()
+}
+
+/// Addresses, tokens, capital and our own wallets; what players have proven stays.
+fn write_addresses(registry: &Registry, chain: &Name, watch: &mut WatchList) {
+    let of_chain: Vec<_> = registry.assets().filter(|asset| asset.chain == *chain).collect();
+    let coin = of_chain.iter().find(|asset| asset.token().is_none()).map(|asset| asset.asset);
+    watch.tokens = of_chain.iter().filter_map(|asset| Some((asset.token()?, asset.asset))).collect();
+    watch.addresses.clear();
+    for account in registry.watch_list().filter(|account| account.chain == *chain) {
+        let payer = account.player.clone().map_or(Payer::Sender, Payer::Player);
+        let watched = watch.addresses.entry(account.address).or_insert_with(|| WatchedAddress {
+            server: account.server.clone(),
+            custody: account.custody_account(),
+            payer: payer.clone(),
+            by_asset: BTreeMap::new(),
+            since: account.start_block,
+        });
+        watched.since = watched.since.min(account.start_block);
+        // The entry for the coin decides about assets that have none of their own.
+        if coin == Some(account.asset) {
+            (watched.server, watched.payer) = (account.server.clone(), payer.clone());
+        }
+        watched.by_asset.insert(account.asset, (account.server.clone(), payer));
+    }
+    watch.treasury = registry.treasury(chain).collect();
+    let wallets = registry.wallets().filter(|wallet| wallet.chain == *chain);
+    let unwatched = wallets.map(|wallet| wallet.address).filter(|own| !watch.addresses.contains_key(own));
+    watch.own = unwatched.collect();
 }

@@ -11,7 +11,7 @@ mod first_owner;
 mod read_error;
 mod seed;
 
-pub use chain_view::{ChainView, PayoutWallet};
+pub use chain_view::{BooksView, ChainView, PayoutWallet};
 pub use first_owner::record_owner;
 pub(crate) use read_error::read_error;
 pub use seed::{SeedOutcome, seed_registry};

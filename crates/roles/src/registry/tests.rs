@@ -17,7 +17,7 @@ use bankroll_store::{Ledger, LedgerOptions, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 use tempfile::TempDir;
 
-use super::{ChainView, record_owner, seed_registry};
+use super::{BooksView, ChainView, record_owner, seed_registry};
 use crate::{
     NodeLog,
     flows::{self, AgreementRule, ChainProfile, FlowSetup, RpcEndpoint, RpcUrls},
@@ -129,6 +129,12 @@ impl World {
     fn registry(&self) -> Registry {
         Registry::load(&self.reader, Time(0)).unwrap()
     }
+
+    fn books_view(&self) -> BooksView {
+        let mut view = BooksView::default();
+        view.update(&self.reader).unwrap();
+        view
+    }
 }
 
 #[test]
@@ -143,7 +149,8 @@ fn the_configuration_is_written_into_an_empty_registry_once() {
 
     let view = world.view();
     assert!(view.is_registered());
-    let rules = &view.servers()[&name("arena")];
+    let books = world.books_view();
+    let rules = &books.servers[&name("arena")];
     assert_eq!((rules.buy_in, rules.accepts, rules.version), (BUY_IN, true, 1));
     let [wallet] = &view.payout_wallets()[..] else { panic!("one wallet") };
     assert_eq!((wallet.address, wallet.custody.to_string()), (HOT, "@house/custody/1/hot".to_owned()));
@@ -155,14 +162,15 @@ fn a_pause_takes_effect_without_a_restart() {
     let mut world = World::new();
     let mut view = world.view();
     assert!(!view.update(&world.reader).unwrap(), "nothing has changed");
-    let before = view.servers()[&name("arena")].is_current.clone().unwrap();
+    let before = world.books_view().servers[&name("arena")].is_current.clone().unwrap();
     assert_eq!(world.is_still(&before, "before"), Ok(()));
     let pauses = Pauses { deposits: true, withdrawals: true, ..Pauses::default() };
     let paused = world.registry().set_pauses(&name("arena"), pauses, name("owner:alice"), Time(9)).unwrap();
     world.change(&paused);
     assert_eq!(world.is_still(&before, "after"), Err(Rejection::ServerPaused), "a credit that was built before");
     assert!(view.update(&world.reader).unwrap());
-    let rules = &view.servers()[&name("arena")];
+    let books = world.books_view();
+    let rules = &books.servers[&name("arena")];
     assert_eq!((rules.accepts, rules.version), (false, 2));
     assert_eq!(view.paused_payouts(), BTreeSet::from([name("arena")]));
 }
@@ -216,7 +224,7 @@ fn a_second_server_has_its_own_address_wallet_and_rules() {
     let maze = &watch.addresses[&SECOND];
     assert_eq!((maze.server.as_str(), maze.since, &maze.payer), ("maze", 90, &Payer::Sender));
     assert_eq!(maze.custody.to_string(), "@house/custody/1/second");
-    assert_eq!(view.servers()[&name("maze")].buy_in.amount, Amount::new(7));
+    assert_eq!(world.books_view().servers[&name("maze")].buy_in.amount, Amount::new(7));
     let elsewhere =
         |address| view.payout_wallets().into_iter().find(|wallet| wallet.address == address).unwrap().elsewhere;
     assert_eq!(elsewhere(HOT), BTreeSet::from([name("maze")]));

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_behind_comes_last_and_one_claim_of_a_great_height_moves_nobody() {
+    fn one_that_is_behind_comes_last_and_one_claim_of_a_great_height_changes_nothing() {
         let mut health = Health::new(RULES, 3);
         health.compare(&[(0, 96), (1, 100), (2, 100)]);
         assert_eq!(health.order(0), [1, 2, 0]);

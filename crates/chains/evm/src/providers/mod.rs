@@ -3,8 +3,9 @@
 //! A header proves what is in a block, and nothing proves that the block is on the chain: that is one provider's word,
 //! as are finality, balances and traces. So what matters is asked of several.
 //!
-//! Guarantees: providers are named, and their URLs appear nowhere; nothing counts against a provider that a player could
-//! cause (see [`HealthRules`]); if all are ill the best one is still asked, so that a chain comes back by itself.
+//! Guarantees: providers are named, and their URLs appear nowhere; nothing counts against a provider that a player
+//! could cause (see [`HealthRules`]); if all are ill the best one is still asked, so that a chain comes back by
+//! itself.
 //!
 //! It deliberately does not know: how many must agree, above which value, what to do when they do not, and the time.
 //! Times are milliseconds of any clock of the caller's.
@@ -55,8 +56,8 @@ pub enum InvalidProviders {
 pub enum AnswerSource {
     /// The node's. A failure counts against it.
     Node,
-    /// A contract's, as in a call, an estimate, a token's balance or a trace: how large the answer is, how long it takes
-    /// and whether it comes at all is up to whoever wrote the contract. Only a lie counts against the node.
+    /// A contract's, as in a call, an estimate, a token's balance or a trace: how large the answer is, how long it
+    /// takes and whether it comes at all is up to the author of the contract. Only a lie counts against the node.
     Contract,
 }
 
@@ -104,8 +105,8 @@ impl Providers {
         self.list.get(number).or(self.list.first()).expect("bug: there is at least one")
     }
 
-    /// Asks the best provider, and after a failure the next one; says whose answer it is. A refusal is an answer, except
-    /// that of a method that the provider does not have.
+    /// Asks the best provider, and after a failure the next one; says whose answer it is. A refusal is an answer,
+    /// except that of a method that the provider does not have.
     pub fn ask<T>(
         &self,
         now: u64,

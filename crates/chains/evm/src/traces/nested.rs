@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn calls_come_in_the_order_of_execution() {
         let text = r#" { "calls" : [ {"type":"STATICCALL", "calls":[], "error":null},
-            {"type":"DELEGATECALL","output":"}\"]","calls":[{"type":"CALLCODE","error":"out of gas"}],"logs":[{"a":[1]}]},
+            {"type":"DELEGATECALL","output":"}\"]","calls":[{"type":"CALLCODE","error":"gas"}],"logs":[{"a":[1]}]},
             {"calls":null,"type":"STATICCALL"} ] , "gas":17, "type" : "STATICCALL" } "#;
         assert_eq!(shape(text), [(0, false), (1, false), (1, false), (2, true), (1, false)]);
     }

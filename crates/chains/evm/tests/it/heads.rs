@@ -42,7 +42,7 @@ fn a_node_of_another_chain_is_no_source_of_hints() {
     assert_eq!(refused.unwrap_err(), Disagreement::Genesis { expected, found: found.genesis }.into());
 }
 
-/// A server of one connection, on a simulated chain; then it sends what it is told to.
+/// A server of one connection, on a simulated chain; then it sends what the test gives it.
 fn announcer(world: &World) -> (SocketAddr, Sender<Message>, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, chain) = (listener.local_addr().unwrap(), world.shared());
@@ -115,8 +115,8 @@ fn what_is_no_websocket_is_unavailable_and_named_nowhere() {
         assert!(!reported.to_string().contains("secret-key"));
     }
     assert_eq!(HeadStream::check_url("wss://node.example/v3/secret-key"), Ok(()));
-    let nobody = HeadStream::connect("ws://127.0.0.1:1/secret-key", world.identity(), RpcLimits::default());
-    assert_eq!(nobody.unwrap_err(), Unavailable::Unreachable.into());
+    let refused = HeadStream::connect("ws://127.0.0.1:1/secret-key", world.identity(), RpcLimits::default());
+    assert_eq!(refused.unwrap_err(), Unavailable::Unreachable.into());
     // A server that speaks HTTP only, and one that never answers.
     let silent = crate::socket::Socket::serve(|_| crate::socket::Canned::Silence);
     let soon = RpcLimits { connect: SHORT, total: SHORT, ..RpcLimits::default() };

@@ -131,15 +131,20 @@ fn deep_nesting_is_malformed() {
         Canned::Status(200, format!("{{\"id\":{},\"result\":{open}{close}}}", request["id"]).into_bytes())
     };
     malformed(read_block(deep));
-    // In a field that would be ignored if it were shallow.
+    // In a field that is not read it is passed over, and in one that is read it is refused.
     let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
     let whole = truth("eth_getBlockByNumber", json!(["0x1", true])).to_string();
-    let inside = whole.replacen("\"accessList\":[]", &format!("\"accessList\":[],\"more\":{open}{close}"), 1);
-    assert_ne!(whole, inside);
-    let nested = move |request: &Value| {
-        Canned::Status(200, format!("{{\"id\":{},\"result\":{inside}}}", request["id"]).into_bytes())
-    };
-    assert!(malformed(read_block(nested)).contains("recursion limit exceeded"));
+    for (field, is_read) in [("\"more\"", false), ("\"accessList\"", true)] {
+        let inside = whole.replacen("\"accessList\":[]", &format!("{field}:{open}{close}"), 1);
+        assert_ne!(whole, inside);
+        let nested = move |request: &Value| {
+            Canned::Status(200, format!("{{\"id\":{},\"result\":{inside}}}", request["id"]).into_bytes())
+        };
+        let (_world, _socket, node) = with_answer("eth_getBlockByNumber", nested);
+        let read = node.block(BlockTag::Number(1));
+        assert_eq!(matches!(read, Err(RpcError::Malformed(_))), is_read, "{field}");
+        assert_eq!(read.is_ok(), !is_read, "{field}");
+    }
 }
 
 #[test]

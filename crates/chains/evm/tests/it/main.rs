@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop loudly")]
 
 mod anvil;
+mod anvil_blocks;
 mod differential;
 mod heads;
 mod hostile;

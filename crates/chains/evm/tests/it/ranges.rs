@@ -14,6 +14,9 @@ use crate::world::{HOUSE, World};
 
 const BLOCKS: u64 = 40;
 
+/// The method of each request, and how many calls it had.
+type Requests = Arc<Mutex<Vec<(String, usize)>>>;
+
 /// Forty blocks: some empty, some with calls that move coins.
 fn eventful() -> World {
     let world = World::with(SimulatedConfig::new(3));
@@ -45,10 +48,7 @@ const PLAN: ReadPlan =
     ReadPlan { from: 1, to: BLOCKS, connections: 3, batch: 7, transactions_max: 10_000, with_traces: true };
 
 /// A node that refuses what the test says, and counts the requests for each method.
-fn picky(
-    world: &World,
-    refuse: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static,
-) -> (RpcNode, Arc<Mutex<Vec<(String, usize)>>>) {
+fn picky(world: &World, refuse: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static) -> (RpcNode, Requests) {
     let (chain, asked) = (world.shared(), Arc::new(Mutex::new(Vec::new())));
     let log = Arc::clone(&asked);
     let rpc = InProcessRpc::new(move |body| {
@@ -101,7 +101,7 @@ fn the_list_ends_when_enough_transactions_are_read() {
     let transactions: usize = read.iter().map(|read| read.block.transactions.len()).sum();
     assert!(!read.is_empty() && transactions < 10, "{transactions}");
     assert_eq!(read, one_by_one(&world)[..read.len()]);
-    // One block is always read, so that nobody waits for ever.
+    // One block is always read, so that no caller waits for ever.
     let read = world.node(0).read_blocks(&ReadPlan { from: 4, transactions_max: 0, ..PLAN }).unwrap();
     assert_eq!(read.first(), one_by_one(&world).get(3));
 }

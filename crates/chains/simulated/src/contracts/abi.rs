@@ -2,6 +2,8 @@
 
 use alloy_primitives::{Address, Bytes, U256, keccak256};
 
+use super::TokenManner;
+
 /// The first four bytes of a call of this function.
 pub fn selector(signature: &str) -> [u8; 4] {
     let hash = keccak256(signature);
@@ -16,6 +18,58 @@ pub fn transfer_call(to: Address, amount: U256) -> Bytes {
 /// Call data of `mint(to, amount)`, which everyone may call.
 pub fn mint_call(to: Address, amount: U256) -> Bytes {
     call("mint(address,uint256)", &[to.into_word().into(), amount])
+}
+
+/// Call data of `approve(spender, amount)`.
+pub fn approve_call(spender: Address, amount: U256) -> Bytes {
+    call("approve(address,uint256)", &[spender.into_word().into(), amount])
+}
+
+/// Call data of `transferFrom(from, to, amount)`.
+pub fn transfer_from_call(from: Address, to: Address, amount: U256) -> Bytes {
+    call("transferFrom(address,address,uint256)", &[from.into_word().into(), to.into_word().into(), amount])
+}
+
+pub fn balance_call(holder: Address) -> Bytes {
+    call("balanceOf(address)", &[holder.into_word().into()])
+}
+
+/// Whose balance an `eth_call` asks for, if it does.
+pub fn holder_asked(call: &serde_json::Value) -> Option<Address> {
+    let input: Bytes = call.get("input").or_else(|| call.get("data"))?.as_str()?.parse().ok()?;
+    let (name, words) = words(&input)?;
+    let [holder] = words[..] else { return None };
+    address(holder).filter(|_| name == selector("balanceOf(address)"))
+}
+
+/// Call data for a rebasing token: every balance is its shares times so many millionths.
+pub fn rebase_call(millionths: u64) -> Bytes {
+    call("rebase(uint256)", &[U256::from(millionths)])
+}
+
+/// Call data for the managed token: all transfers revert, or no longer do.
+pub fn pause_call(on: bool) -> Bytes {
+    call("pause(bool)", &[U256::from(u8::from(on))])
+}
+
+/// Call data for the managed token: transfers from and to this address revert, or no longer do.
+pub fn block_call(address: Address, on: bool) -> Bytes {
+    call("block(address,bool)", &[address.into_word().into(), U256::from(u8::from(on))])
+}
+
+/// Call data for the managed token.
+pub fn set_decimals_call(decimals: u8) -> Bytes {
+    call("setDecimals(uint256)", &[U256::from(decimals)])
+}
+
+/// Call data for the managed token: it has another manner from this block on, as after a change of its code.
+pub fn set_manner_call(manner: TokenManner, from_block: u64) -> Bytes {
+    call("setManner(uint256,uint256)", &[U256::from(manner.number()), U256::from(from_block)])
+}
+
+/// Call data for the moody contract: whether it accepts coins.
+pub fn switch_call(on: bool) -> Bytes {
+    call("switch(bool)", &[U256::from(u8::from(on))])
 }
 
 /// Call data of the splitter: `split(payees)`.

@@ -12,16 +12,20 @@ use super::{
 };
 use crate::{
     chain::SimulatedChain,
-    contracts::{self, Call, ContractPlan},
+    contracts::{self, Call},
     execute::intrinsic_gas,
+    machine::{CallContext, Failure, Machine, MachineOutcome},
 };
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct CallParams {
     #[serde(default)]
     from: Address,
     to: Option<Address>,
     value: Option<String>,
+    gas_price: Option<String>,
+    max_fee_per_gas: Option<String>,
     /// Some clients send both names.
     input: Option<Bytes>,
     data: Option<Bytes>,
@@ -47,23 +51,29 @@ impl SimulatedChain {
     }
 
     pub(super) fn eth_call(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
-        let (_, plan, _) = self.planned(view, params)?;
-        if plan.reverted { Err(RpcErrorBody::reverted()) } else { Ok(json!(plan.output)) }
+        let (_, ran, _) = self.tried(view, params)?;
+        ran.result.map(|output| json!(output)).map_err(failed)
     }
 
     pub(super) fn estimate_gas(&self, view: View, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
-        let (call, plan, number) = self.planned(view, params)?;
+        let (call, ran, number) = self.tried(view, params)?;
         if self.state.coins.at(call.from, number) < call.value {
             return Err(RpcErrorBody::server("insufficient funds for transfer"));
         }
-        if plan.reverted {
-            return Err(RpcErrorBody::reverted());
+        match ran.result {
+            Ok(_) => {}
+            Err(Failure::OutOfGas) => {
+                let allowed = self.config.gas_limit;
+                return Err(RpcErrorBody::server(format!("gas required exceeds allowance ({allowed})")));
+            }
+            Err(failure) => return Err(failed(failure)),
         }
         let (before, floor) = intrinsic_gas(&call.input, (0, 0));
-        Ok(show::quantity(before.saturating_add(plan.gas).max(floor)))
+        Ok(show::quantity(before.saturating_add(ran.gas_used).max(floor)))
     }
 
-    fn planned(&self, view: View, params: &Params<'_>) -> Result<(Call, ContractPlan, u64), RpcErrorBody> {
+    /// Runs a call on the state of a block, and keeps nothing of it.
+    fn tried(&self, view: View, params: &Params<'_>) -> Result<(Call, MachineOutcome, u64), RpcErrorBody> {
         let wanted = params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?;
         let request = CallParams::deserialize(wanted).map_err(|_| RpcErrorBody::invalid(0, "want a call"))?;
         let to = request.to.ok_or_else(|| RpcErrorBody::server("contract creation is not supported by this chain"))?;
@@ -73,7 +83,23 @@ impl SimulatedChain {
         };
         let number = self.state_at(view, params.block_or_latest(1)?)?;
         let call = Call { from: request.from, to, value, input: request.input.or(request.data).unwrap_or_default() };
-        let plan = contracts::plan(&self.state, number, &call);
-        Ok((call, plan, number))
+        let price = request.gas_price.or(request.max_fee_per_gas);
+        let price = match price {
+            Some(text) => quantity(&text).ok_or_else(|| RpcErrorBody::invalid(0, "want a price of gas in hex"))?,
+            None => U256::ZERO,
+        };
+        let logs_coins = self.config.transfer_logs_from.is_some();
+        let context = CallContext { gas_price: price.saturating_to(), logs_coins };
+        let ran = Machine::new(&self.state, number, context, self.config.gas_limit).run(&call);
+        Ok((call, ran, number))
+    }
+}
+
+fn failed(failure: Failure) -> RpcErrorBody {
+    match failure {
+        Failure::OutOfGas => RpcErrorBody::server("out of gas"),
+        Failure::NoCoins => RpcErrorBody::server("insufficient funds for transfer"),
+        Failure::TooDeep => RpcErrorBody::server("max call depth exceeded"),
+        Failure::Reverted => RpcErrorBody::reverted(),
     }
 }

@@ -21,8 +21,8 @@ impl SimulatedChain {
             }
             BlockParam::Number(number) => number,
             BlockParam::Latest | BlockParam::Pending => view.head,
-            BlockParam::Safe => behind(self.config.safe_depth),
-            BlockParam::Finalized => behind(self.config.finalized_depth),
+            BlockParam::Safe => behind(self.config.safe_depth.saturating_sub(view.safe_ahead)),
+            BlockParam::Finalized => behind(self.config.finalized_depth.saturating_sub(view.finalized_ahead)),
         };
         (number <= view.head).then(|| self.block(number)).flatten()
     }

@@ -41,7 +41,7 @@ impl SimulatedChain {
         let oldest = newest.saturating_add(1).saturating_sub(count);
         let blocks: Vec<&SimulatedBlock> = (oldest..=newest).filter_map(|number| self.block(number)).collect();
         let mut fees: Vec<Value> = blocks.iter().map(|block| show::quantity(block.base_fee())).collect();
-        fees.push(show::quantity(self.base_fee_after(View { head: newest })));
+        fees.push(show::quantity(self.base_fee_after(View { head: newest, ..View::default() })));
         let mut history = json!({
             "oldestBlock": show::quantity(oldest),
             "baseFeePerGas": fees,

@@ -10,6 +10,8 @@ mod blocks;
 mod control;
 mod error;
 mod fees;
+mod heads;
+mod lies;
 mod logs;
 mod params;
 mod send;
@@ -45,9 +47,24 @@ pub enum RpcReply {
 }
 
 /// The blocks that a node shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct View {
     head: u64,
+    /// How far above the truth `safe` and `finalized` are reported.
+    safe_ahead: u64,
+    finalized_ahead: u64,
+}
+
+/// A result: a value, or JSON that was written as text because it nests too deep for one.
+enum Answered {
+    Json(Value),
+    Text(String),
+}
+
+impl From<Value> for Answered {
+    fn from(value: Value) -> Self {
+        Self::Json(value)
+    }
 }
 
 impl SimulatedChain {
@@ -55,7 +72,7 @@ impl SimulatedChain {
     pub fn answer(&mut self, node: usize, request: &[u8]) -> RpcReply {
         let parsed = match serde_json::from_slice::<Value>(request) {
             Ok(parsed) => parsed,
-            Err(_) => return body(&failed(Value::Null, &RpcErrorBody::parse())),
+            Err(_) => return RpcReply::Body(failed(&Value::Null, &RpcErrorBody::parse()).into_bytes()),
         };
         let commands = is_command(&parsed) || parsed.as_array().is_some_and(|batch| batch.iter().all(is_command));
         if !commands && let Some(reply) = self.fail_before(node) {
@@ -68,7 +85,7 @@ impl SimulatedChain {
         if !commands && let Some(reply) = self.fail_after(node, &parsed, &answer) {
             return reply;
         }
-        body(&answer)
+        RpcReply::Body(answer.into_bytes())
     }
 
     /// One node of a shared chain as a function for clients in the same process: an HTTP status and a body, or the
@@ -101,7 +118,7 @@ impl SimulatedChain {
         replies.into_iter().find_map(|(fault, reply)| self.nodes.take_fault(node, fault).then_some(reply))
     }
 
-    fn fail_after(&mut self, node: usize, request: &Value, answer: &Value) -> Option<RpcReply> {
+    fn fail_after(&mut self, node: usize, request: &Value, answer: &str) -> Option<RpcReply> {
         let calls = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
         let sends = calls
             .iter()
@@ -113,55 +130,65 @@ impl SimulatedChain {
         }
         let cut = self.nodes.take_fault(node, NodeFault::AnswerCut);
         cut.then(|| {
-            let mut text = answer.to_string().into_bytes();
+            let mut text = answer.as_bytes().to_vec();
             text.truncate(text.len() / 2);
             RpcReply::Body(text)
         })
     }
 
-    fn answer_batch(&mut self, node: usize, batch: &[Value]) -> Value {
+    fn answer_batch(&mut self, node: usize, batch: &[Value]) -> String {
         if batch.is_empty() {
-            return failed(Value::Null, &RpcErrorBody::invalid_request("empty batch"));
+            return failed(&Value::Null, &RpcErrorBody::invalid_request("empty batch"));
         }
         if batch.len() > BATCH_MAX {
-            return failed(Value::Null, &RpcErrorBody::invalid_request("batch too large"));
+            return failed(&Value::Null, &RpcErrorBody::invalid_request("batch too large"));
         }
-        Value::Array(batch.iter().map(|request| self.answer_one(node, request)).collect())
+        let answers: Vec<String> = batch.iter().map(|request| self.answer_one(node, request)).collect();
+        format!("[{}]", answers.join(","))
     }
 
-    fn answer_one(&mut self, node: usize, request: &Value) -> Value {
+    fn answer_one(&mut self, node: usize, request: &Value) -> String {
         let id = match &request["id"] {
             id @ (Value::String(_) | Value::Number(_)) => id.clone(),
             _ => Value::Null,
         };
         let Some(method) = request["method"].as_str().filter(|_| request["jsonrpc"] == "2.0") else {
-            return failed(id, &RpcErrorBody::invalid_request("invalid request"));
+            return failed(&id, &RpcErrorBody::invalid_request("invalid request"));
         };
         let outcome = Params::new(&request["params"]).and_then(|params| self.call(node, method, &params));
         match outcome {
-            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-            Err(error) => failed(id, &error),
+            Ok(Answered::Json(result)) => json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string(),
+            Ok(Answered::Text(result)) => format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{result}}}"#),
+            Err(error) => failed(&id, &error),
         }
     }
 
-    fn call(&mut self, node: usize, method: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
+    fn call(&mut self, node: usize, method: &str, params: &Params<'_>) -> Result<Answered, RpcErrorBody> {
         if let Some(command) = method.strip_prefix("sim_") {
-            return self.command(command, params);
+            return self.command(command, params).map(Answered::Json);
         }
         if is_mining(method) {
-            return self.mine_on_command(method, params);
+            return self.mine_on_command(method, params).map(Answered::Json);
         }
         if self.nodes.take_fault(node, NodeFault::InternalError) {
             return Err(RpcErrorBody::internal());
         }
-        let view = View { head: self.head().number().saturating_sub(self.nodes.lag(node)) };
+        if self.nodes.lacks(node, method) {
+            return Err(RpcErrorBody::no_method(method));
+        }
+        let head = self.seen_by(node).head().number().saturating_sub(self.nodes.lag(node));
+        let view = self.lie_about_finality(node, View { head, ..View::default() }, params);
         match method {
-            "eth_sendRawTransaction" => return self.send_raw(node, params),
-            "eth_sendTransaction" => return self.send_unlocked(node, view, params),
+            "eth_sendRawTransaction" => return self.send_raw(node, params).map(Answered::Json),
+            "eth_sendTransaction" => return self.send_unlocked(node, view, params).map(Answered::Json),
+            "trace_block" | "debug_traceBlockByHash" | "debug_traceBlockByNumber" => {
+                return self.trace(node, view, method, params);
+            }
             _ => {}
         }
-        let result = self.read(view, method, params)?;
-        Ok(self.spoil(node, view, method, params, result))
+        let result = self.seen_by(node).read(view, method, params)?;
+        let result = self.lie(node, method, params, result);
+        Ok(self.spoil(node, view, method, params, result).into())
     }
 
     fn read(&self, view: View, method: &str, params: &Params<'_>) -> Result<Value, RpcErrorBody> {
@@ -178,8 +205,6 @@ impl SimulatedChain {
             "eth_getTransactionByHash" => self.get_transaction(view, params),
             "eth_getTransactionReceipt" => self.get_receipt(view, params),
             "eth_getLogs" => self.get_logs(view, params),
-            "trace_block" => self.trace_block(view, params),
-            "debug_traceBlockByHash" | "debug_traceBlockByNumber" => self.debug_trace_block(view, params),
             "eth_getTransactionCount" => self.get_transaction_count(view, params),
             "eth_getBalance" => self.get_balance(view, params),
             "eth_getCode" => self.get_code(view, params),
@@ -202,10 +227,6 @@ fn is_mining(method: &str) -> bool {
     matches!(method, "evm_mine" | "anvil_mine" | "hardhat_mine")
 }
 
-fn failed(id: Value, error: &RpcErrorBody) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": error })
-}
-
-fn body(answer: &Value) -> RpcReply {
-    RpcReply::Body(answer.to_string().into_bytes())
+fn failed(id: &Value, error: &RpcErrorBody) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }

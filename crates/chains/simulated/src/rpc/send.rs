@@ -16,7 +16,7 @@ impl SimulatedChain {
         if self.nodes.take_fault(node, NodeFault::SaysUnderpriced) {
             return Err(PoolRefusal::Underpriced { tip: transaction.tip_at(0).unwrap_or_default() }.into());
         }
-        let hash = self.send(raw)?;
+        let hash = self.send_to(node, raw)?;
         if self.nodes.take_fault(node, NodeFault::SaysAlreadyKnown) {
             return Err(PoolRefusal::AlreadyKnown.into());
         }
@@ -25,7 +25,7 @@ impl SimulatedChain {
             return Err(PoolRefusal::NonceTooLow { next: nonce.saturating_add(1), nonce }.into());
         }
         if self.nodes.take_fault(node, NodeFault::AcceptedAndForgotten) {
-            self.pool.forget(hash);
+            self.forget_everywhere(&transaction);
         }
         Ok(json!(hash))
     }

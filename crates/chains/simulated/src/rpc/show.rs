@@ -23,8 +23,15 @@ pub fn block(block: &SimulatedBlock, whole: bool) -> Value {
     shown["hash"] = json!(block.hash);
     shown["size"] = quantity(block.body_bytes().saturating_add(600));
     shown["uncles"] = json!([]);
-    shown["withdrawals"] = json!([]);
+    shown["withdrawals"] = json!(block.extras.withdrawals);
     shown["transactions"] = transactions.into();
+    shown
+}
+
+/// A block as `newHeads` reports it.
+pub fn header(block: &SimulatedBlock) -> Value {
+    let mut shown = json!(block.header);
+    shown["hash"] = json!(block.hash);
     shown
 }
 

@@ -4,7 +4,11 @@ use alloy_primitives::{B256, keccak256};
 use serde_json::{Value, json};
 
 use super::{View, params::Params, show};
-use crate::{block::SimulatedBlock, chain::SimulatedChain, fault::NodeFault};
+use crate::{
+    block::{BlockExtras, SimulatedBlock},
+    chain::SimulatedChain,
+    fault::NodeFault,
+};
 
 impl SimulatedChain {
     /// Applies at most one planned fault to the correct answer.
@@ -15,11 +19,12 @@ impl SimulatedChain {
             }
             let mut answer = truth.clone();
             let fits = match method {
-                "eth_getBlockByNumber" | "eth_getBlockByHash" => self.spoil_block(*fault, view, &mut answer),
-                "eth_getBlockReceipts" => self.spoil_receipts(*fault, view, params, &mut answer),
+                "eth_getBlockByNumber" | "eth_getBlockByHash" => {
+                    self.seen_by(node).spoil_block(*fault, view, &mut answer)
+                }
+                "eth_getBlockReceipts" => self.seen_by(node).spoil_receipts(*fault, view, params, &mut answer),
                 "eth_getTransactionReceipt" => spoil_receipt(*fault, &mut answer),
                 "eth_getLogs" if *fault == NodeFault::LogsOmitted => replace(&mut answer, json!([])),
-                "trace_block" | "debug_traceBlockByHash" => spoil_trace(*fault, &mut answer),
                 "eth_chainId" if *fault == NodeFault::OtherChain => {
                     replace(&mut answer, show::quantity(self.config.chain_id.wrapping_add(1)))
                 }
@@ -56,7 +61,7 @@ impl SimulatedChain {
             NodeFault::OtherGenesis if number == 0 => {
                 let mut header = self.block(0)?.header.clone();
                 header.mix_hash = keccak256(header.mix_hash);
-                replace(block, show::block(&SimulatedBlock::seal(header, Vec::new()), whole))
+                replace(block, show::block(&SimulatedBlock::seal(header, Vec::new(), BlockExtras::default()), whole))
             }
             _ => None,
         }
@@ -111,24 +116,6 @@ fn spoil_receipt(fault: NodeFault, receipt: &mut Value) -> Option<()> {
         NodeFault::LogRemoved => {
             log(receipt)?;
             replace(&mut last(&mut receipt["logs"])?["removed"], true.into())
-        }
-        _ => None,
-    }
-}
-
-fn spoil_trace(fault: NodeFault, calls: &mut Value) -> Option<()> {
-    let list = calls.as_array_mut()?;
-    match fault {
-        NodeFault::TraceOmitted => {
-            let transaction = |call: &Value| [call["transactionHash"].clone(), call["txHash"].clone()];
-            let gone = transaction(list.last()?);
-            list.retain(|call| transaction(call) != gone);
-            Some(())
-        }
-        NodeFault::TraceFailed => {
-            let call = list.last_mut()?;
-            let failed = json!({ "txHash": call["txHash"], "error": "historical state is not available" });
-            replace(call, failed)
         }
         _ => None,
     }

@@ -55,26 +55,27 @@ impl SimulatedChain {
         let wanted = params.get(0).ok_or_else(|| RpcErrorBody::missing(0))?;
         let request = SendParams::deserialize(wanted).map_err(|_| RpcErrorBody::invalid(0, "want a transaction"))?;
         let from = request.from.ok_or_else(|| RpcErrorBody::invalid(0, "want the sender in `from`"))?;
+        let seen = self.seen_by(node);
         let key = self.play_keys().into_iter().find(|key| key.address() == from);
         let key =
             key.ok_or_else(|| RpcErrorBody::server(format!("unknown account {from}: it is not unlocked here")))?;
         let chain_id = number(request.chain_id.as_deref())?.unwrap_or(self.config.chain_id);
         let nonce = match number(request.nonce.as_deref())? {
             Some(nonce) => nonce,
-            None => self.pool.next_nonce(from, self.state.nonces.get(from)),
+            None => seen.pool.next_nonce(from, seen.state.nonces.get(from)),
         };
         let gas = match number(request.gas.as_deref())? {
             Some(gas) => gas,
-            None => number(self.estimate_gas(view, params)?.as_str())?.unwrap_or_default(),
+            None => number(seen.estimate_gas(view, params)?.as_str())?.unwrap_or_default(),
         };
         let price = number::<u128>(request.gas_price.as_deref())?;
         let (tip, max_fee) = (
             number::<u128>(request.max_priority_fee_per_gas.as_deref())?,
             number::<u128>(request.max_fee_per_gas.as_deref())?,
         );
-        let usual_tip = tip.unwrap_or_else(|| self.usual_tip(view).max(1));
+        let usual_tip = tip.unwrap_or_else(|| seen.usual_tip(view).max(1));
         // Enough for six full blocks in a row, after which the base fee has doubled.
-        let usual_max = u128::from(self.coming_base_fee()).saturating_mul(2).saturating_add(usual_tip);
+        let usual_max = u128::from(seen.coming_base_fee()).saturating_mul(2).saturating_add(usual_tip);
         let max_fee = price.or(max_fee).unwrap_or(usual_max);
         let payment = Payment {
             chain_id,

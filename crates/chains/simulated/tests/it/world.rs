@@ -29,6 +29,12 @@ pub fn mine(chain: &mut SimulatedChain) -> B256 {
     chain.mine(time).hash
 }
 
+pub fn mine_several(chain: &mut SimulatedChain, blocks: u64) {
+    for _ in 0..blocks {
+        mine(chain);
+    }
+}
+
 /// The whole answer to one request.
 pub fn answer(chain: &mut SimulatedChain, method: &str, params: Value) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
