@@ -163,8 +163,11 @@ impl BlockMaker {
             0 => (self.pay("native", number % PAID, value), value, none),
             1 => {
                 let share = value;
-                let third =
-                    if number % 5 == 0 { self.pay("internal", number / 5 % PAID, share) } else { stranger(number) };
+                let third = if number.is_multiple_of(5) {
+                    self.pay("internal", number / 5 % PAID, share)
+                } else {
+                    stranger(number)
+                };
                 (SPLITTER, share * 3, split_call(&[other, stranger(number + 1), third]))
             }
             _ if TOKEN_SENDERS.contains(&sender) && number == 1 => {
