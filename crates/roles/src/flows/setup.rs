@@ -13,7 +13,7 @@ use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
-use super::{AgreementRule, ChainProfile, RpcUrls, without_keys};
+use super::{AgreementRule, ChainProfile, RpcUrls};
 use crate::registry::PayoutWallet;
 
 /// How long the signer may take to answer: two syncs to disk, and the requests before this one.
@@ -132,17 +132,20 @@ impl FlowSetup {
         AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
-    /// All providers, each named by its host.
+    /// All providers, each named by its host. Two URLs of one host are one provider, or its word would count twice: the
+    /// first is used.
     pub(crate) fn providers(&self) -> anyhow::Result<Providers> {
         let names = match &self.endpoint {
             RpcEndpoint::Here(_) => vec!["simulated".to_owned()],
-            RpcEndpoint::Http(rpc) => rpc.urls().iter().map(|url| without_keys(url)).collect(),
+            RpcEndpoint::Http(rpc) => rpc.hosts(),
         };
-        let list = (1..).zip(names).zip(self.nodes()?).map(|((number, name), node)| {
-            // Two keys of one provider look the same without them.
-            Provider { name: format!("{number} ({name})"), node }
-        });
-        Ok(Providers::new(list.collect(), HealthRules::default())?)
+        let mut list: Vec<Provider> = Vec::new();
+        for (name, node) in names.into_iter().zip(self.nodes()?) {
+            if list.iter().all(|known| known.name != name) {
+                list.push(Provider { name, node });
+            }
+        }
+        Ok(Providers::new(list, HealthRules::default())?)
     }
 
     /// Without addresses: the registry has them.
