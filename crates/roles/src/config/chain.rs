@@ -27,7 +27,7 @@ pub(super) const CHAINS: &str = "chains";
 /// As many providers must say the same, unless a key says otherwise.
 const AGREEMENT: u32 = 2;
 
-/// Numbers that are 0, and texts that are empty or "auto", follow from the chain's id ([`KnownChain`]).
+/// Numbers that are 0, and texts that are empty or "auto", follow from the chain's id (`known_chains.rs`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainConfig {
