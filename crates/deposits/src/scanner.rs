@@ -347,6 +347,9 @@ fn fork(
     if has_block(&cursor)? {
         return Ok(cursor);
     }
+    // Another chain may answer over a connection that was renewed unnoticed: that is no reorganisation, even if both
+    // chains have their first blocks in common.
+    node.check_identity()?;
     let remembered = rows::headers(store, config.rules.chain.as_str())?;
     for point in &remembered {
         if has_block(point)? {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod anvil;
 mod attention;
 mod conditions;
 mod crashes;
