@@ -7,7 +7,9 @@
 //! | a token's log | the address's tokens before and after the block | what arrived is kept in suspense |
 //!
 //! One address and asset of a block is one comparison, because a balance cannot be divided among the transfers in it.
-//! A node that cannot say a balance is no proof of anything: the transfers are held for a person.
+//! A node that cannot say a balance is no proof of anything: the transfers are held for a person. Neither is a log by
+//! which tokens left us in a transaction that we did not sign: without it a contract that logs a payout beside each
+//! transfer that it does not make would be believed both.
 
 use std::collections::BTreeMap;
 
@@ -97,17 +99,22 @@ impl BlockCheck<'_> {
                     && transfer.asset == question.asset
                     && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
             };
-            let Some((before, after)) = *answer else {
-                for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
-                    sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
-                }
-                continue;
+            let sums = self.moved(question)?;
+            let Sums { came: claimed, left, .. } = sums;
+            // Sums that exceed 256 bits are equal to nothing.
+            let has_arrived = |(before, after): (U256, U256)| {
+                before.checked_add(claimed).is_some_and(|sum| Some(sum) == after.checked_add(left))
             };
-            let (claimed, left) = self.moved(question)?;
-            let has_arrived = before.checked_add(claimed) == after.checked_add(left);
-            if has_arrived {
-                continue;
-            }
+            let (before, after) = match *answer {
+                Some(answer) if has_arrived(answer) => continue,
+                Some(answer) if !sums.has_unsigned => answer,
+                _ => {
+                    for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
+                        sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
+                    }
+                    continue;
+                }
+            };
             // What arrived, whatever transfers say: the balance's growth and what left meanwhile. What the header
             // vouches for is not in doubt and is not counted again.
             let vouched = self.vouched(question);
@@ -160,30 +167,43 @@ impl BlockCheck<'_> {
 
     /// What transfers of the block say that came to the address, and that left it, the fees of its own transactions
     /// among it.
-    fn moved(&self, question: &BalanceQuestion) -> Result<(U256, U256), Disagreement> {
-        let mut sums = Sums { address: question.address, came: U256::ZERO, left: U256::ZERO };
+    fn moved(&self, question: &BalanceQuestion) -> Result<Sums, Disagreement> {
+        let address = question.address;
+        let mut sums = Sums { address, came: U256::ZERO, left: U256::ZERO, has_unsigned: false };
         let transactions = &self.block.transactions;
         if question.token.is_some() {
-            for log in transactions.iter().flat_map(Transaction::transfer_logs) {
-                if let TransferLog::Standard(log) = log
-                    && Some(log.contract) == question.token
-                {
-                    sums.count(log.from, Some(log.to), log.value.units());
+            for transaction in transactions {
+                for log in transaction.transfer_logs() {
+                    let TransferLog::Standard(log) = log else { continue };
+                    if Some(log.contract) != question.token {
+                        continue;
+                    }
+                    let units = log.value.units();
+                    sums.count_arrival(log.to, units);
+                    if log.from == address && transaction.sender()? == address {
+                        sums.count_departure(log.from, units);
+                    } else {
+                        sums.has_unsigned |= log.from == address && !units.is_zero();
+                    }
                 }
             }
-            return Ok((sums.came, sums.left));
+            return Ok(sums);
         }
         for inside in self.internal {
-            sums.count(inside.from, Some(inside.to), inside.value.units());
+            sums.count_arrival(inside.to, inside.value.units());
+            sums.count_departure(inside.from, inside.value.units());
         }
         for transaction in transactions {
             let from = transaction.sender()?;
             if transaction.succeeded {
-                sums.count(from, transaction.to, transaction.value.units());
+                if let Some(to) = transaction.to {
+                    sums.count_arrival(to, transaction.value.units());
+                }
+                sums.count_departure(from, transaction.value.units());
             }
-            sums.count(from, None, transaction.fee().units());
+            sums.count_departure(from, transaction.fee().units());
         }
-        Ok((sums.came, sums.left))
+        Ok(sums)
     }
 
     fn vouched(&self, question: &BalanceQuestion) -> U256 {
@@ -205,13 +225,18 @@ struct Sums {
     address: Address,
     came: U256,
     left: U256,
+    /// Tokens left it, as their contract says, in a transaction that it did not sign.
+    has_unsigned: bool,
 }
 
 impl Sums {
-    fn count(&mut self, from: Address, to: Option<Address>, value: U256) {
-        if to == Some(self.address) {
+    fn count_arrival(&mut self, to: Address, value: U256) {
+        if to == self.address {
             self.came = self.came.saturating_add(value);
         }
+    }
+
+    fn count_departure(&mut self, from: Address, value: U256) {
         if from == self.address {
             self.left = self.left.saturating_add(value);
         }

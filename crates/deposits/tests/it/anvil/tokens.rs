@@ -51,6 +51,34 @@ fn a_log_without_movement_deposits_nothing_and_is_reported() {
     world.expect_solvent();
 }
 
+/// Nothing came, and nothing left: together the two logs fit the balance, but our wallet has signed no payout.
+#[test]
+fn a_deposit_beside_a_log_of_a_payout_that_we_did_not_sign_is_held_for_a_person() {
+    let (mut world, token) = with_token("Boasting");
+    world.send_tokens(ALICE, token, 1_000);
+    let payout = [hot().into(), address(BOB).into(), 1_000.into()];
+    world.call(BOB, token, 0, "claim(address,address,uint256)", &payout);
+    assert_eq!(world.settle(3), []);
+    world.expect_deposits(&[("token 0 1000", "none")]);
+    let doubt = world.pairs("SELECT doubt AS a, review_state AS b FROM deposits");
+    assert_eq!(doubt, [("balance_unknown".to_owned(), "held".to_owned())]);
+    world.expect_books(&[]);
+    world.expect_solvent();
+}
+
+#[test]
+fn tokens_of_a_call_that_is_reverted_inside_of_a_transaction_are_no_deposit() {
+    let (mut world, token) = with_token("Token");
+    let caught = world.call(ALICE, token, 0, "payAndCatch(address,uint256)", &[hot().into(), 1_000.into()]);
+    let too_many = [hot().into(), 5_000.into(), 5_000.into(), 5_000.into()];
+    let failed = world.call(ALICE, token, 0, "payThree(address,uint256,uint256,uint256)", &too_many);
+    assert_eq!(world.settle(3), []);
+    assert_eq!([caught, failed].map(|sent| world.has_succeeded(sent)), [true, false]);
+    world.expect_deposits(&[]);
+    world.expect_books(&[]);
+    world.expect_solvent();
+}
+
 #[test]
 fn a_token_that_only_looks_like_a_listed_one_deposits_nothing() {
     let (mut world, _) = with_token("Token");
@@ -101,15 +129,21 @@ fn a_rebase_is_no_deposit_and_makes_one_of_its_block_doubtful() {
     assert_eq!(world.balances(["@house/custody/2/hot"]), [2_300]);
 }
 
+/// It reverts, with the words of a node that is overloaded; it never ends; it answers nothing.
 #[test]
 fn a_token_that_does_not_say_balances_is_held_for_a_person_and_stops_nothing() {
-    let (mut world, token) = with_token("Secretive");
-    world.send_tokens(ALICE, token, 1_000);
+    let mut world = AnvilWorld::new();
+    for contract in ["Secretive", "Endless", "Mute"] {
+        let token = world.list(contract);
+        world.mint(token, address(ALICE), 10_000);
+        world.send_tokens(ALICE, token, 1_000);
+    }
     world.pay(BOB, 1_000);
     world.settle(3);
-    world.expect_deposits(&[("token 0 1000", "none"), ("native 0 1000", "credited")]);
+    let held = ("token 0 1000", "none");
+    world.expect_deposits(&[held, held, held, ("native 0 1000", "credited")]);
     let doubt = world.pairs("SELECT doubt AS a, review_state AS b FROM deposits WHERE kind = 'token'");
-    assert_eq!(doubt, [("balance_unknown".to_owned(), "held".to_owned())]);
+    assert_eq!(doubt, vec![("balance_unknown".to_owned(), "held".to_owned()); 3]);
     world.expect_books(&[("@house/custody/1/hot", 1_000), ("arena/unallocated/1/bob", 1_000)]);
 }
 

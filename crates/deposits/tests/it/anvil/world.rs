@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use alloy_primitives::keccak256;
-use bankroll_chains_evm::{Address, B256, BlockTag, Bytes, RpcNode, U256};
+use bankroll_chains_evm::{Address, B256, BlockTag, Bytes, RpcNode, Tracer, U256};
 use bankroll_chains_simulated::Payment;
 use bankroll_deposits::{ScanNotice, ScanOutcome};
 use bankroll_ledger::{Asset, AssetId, Unit};
@@ -16,6 +16,8 @@ use super::{
 };
 use crate::world::{ALICE, BOB, STRANGER, World, address, hot, key, name};
 
+/// Both forms of traces: what is booked must not depend on them.
+pub const TRACERS: [Tracer; 2] = [Tracer::TraceBlock, Tracer::CallTracer];
 /// Who creates contracts and makes tokens.
 pub const MAKER: u64 = 50;
 
@@ -43,6 +45,13 @@ impl AnvilWorld {
     pub fn new() -> Self {
         let anvil = Anvil::start();
         let node = anvil.node();
+        Self::on(anvil, node)
+    }
+
+    /// The same, read with one of the forms of traces.
+    pub fn tracing(tracer: Tracer) -> Self {
+        let anvil = Anvil::start();
+        let node = anvil.node().with_tracer(tracer);
         Self::on(anvil, node)
     }
 

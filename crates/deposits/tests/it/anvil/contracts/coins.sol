@@ -87,6 +87,11 @@ contract Born {
     }
 }
 
+/// Is created and ends at once.
+contract Gone {
+    constructor(address payable to) payable { selfdestruct(to); }
+}
+
 /// The code of a wallet that passes on what it gets (EIP-7702).
 contract PassingOn {
     receive() external payable {

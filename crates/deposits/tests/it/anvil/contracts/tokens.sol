@@ -36,6 +36,16 @@ contract Token {
         move(msg.sender, to, third);
     }
 
+    function takeAndRevert(address from, address to, uint256 value) external {
+        move(from, to, value);
+        revert("no");
+    }
+
+    /// The transaction succeeds, and nothing has moved.
+    function payAndCatch(address to, uint256 value) external {
+        try this.takeAndRevert(msg.sender, to, value) {} catch {}
+    }
+
     function setDecimals(uint8 value) external { decimals = value; }
 
     function move(address from, address to, uint256 value) internal virtual {
@@ -66,6 +76,8 @@ contract Boasting is Token {
         return false;
     }
 
+    function claim(address from, address to, uint256 value) external { emit Transfer(from, to, value); }
+
     function move(address from, address to, uint256 value) internal override { emit Transfer(from, to, value); }
 }
 
@@ -83,6 +95,16 @@ contract Rebasing is Token {
 /// Will not say what anybody has.
 contract Secretive is Token {
     function balanceOf(address) public pure override returns (uint256) { revert("rate limit exceeded"); }
+}
+
+/// Says it never.
+contract Endless is Token {
+    function balanceOf(address) public pure override returns (uint256) { while (true) {} return 0; }
+}
+
+/// Says it in no form that can be read.
+contract Mute is Token {
+    function balanceOf(address) public pure override returns (uint256) { assembly { return(0, 0) } }
 }
 
 /// An ERC-721: the same topic, the id as a fourth one, and no data.
