@@ -99,15 +99,16 @@ impl BlockCheck<'_> {
                     && transfer.asset == question.asset
                     && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
             };
-            let sums = self.moved(question)?;
-            let Sums { came: claimed, left, .. } = sums;
+            let Sums { came: claimed, left, has_unsigned, .. } = self.logged(question)?;
             // Sums that exceed 256 bits are equal to nothing.
-            let has_arrived = |(before, after): (U256, U256)| {
+            let as_claimed = |(before, after): (U256, U256), left: U256| {
                 before.checked_add(claimed).is_some_and(|sum| Some(sum) == after.checked_add(left))
             };
             let (before, after) = match *answer {
-                Some(answer) if has_arrived(answer) => continue,
-                Some(answer) if !sums.has_unsigned => answer,
+                // Usually nothing else left the address. If it did, and the sums fit all the same, then more came than
+                // was claimed, and what was claimed is credited.
+                Some(answer) if as_claimed(answer, left) => continue,
+                Some(answer) if !has_unsigned => answer,
                 _ => {
                     for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
                         sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
@@ -115,6 +116,10 @@ impl BlockCheck<'_> {
                     continue;
                 }
             };
+            let left = left.saturating_add(self.sent_by(question)?);
+            if as_claimed((before, after), left) {
+                continue;
+            }
             // What arrived, whatever transfers say: the balance's growth and what left meanwhile. What the header
             // vouches for is not in doubt and is not counted again.
             let vouched = self.vouched(question);
@@ -165,45 +170,50 @@ impl BlockCheck<'_> {
         self.sightings.extend(Sighting::new(self.rules, self.watch, self.block.header, transfer, doubt));
     }
 
-    /// What transfers of the block say that came to the address, and that left it, the fees of its own transactions
-    /// among it.
-    fn moved(&self, question: &BalanceQuestion) -> Result<Sums, Disagreement> {
+    /// What transfers of the block say that came to the address, and that contracts moved from it: of tokens only in
+    /// transactions that the address signed.
+    fn logged(&self, question: &BalanceQuestion) -> Result<Sums, Disagreement> {
         let address = question.address;
         let mut sums = Sums { address, came: U256::ZERO, left: U256::ZERO, has_unsigned: false };
-        let transactions = &self.block.transactions;
-        if question.token.is_some() {
-            for transaction in transactions {
-                for log in transaction.transfer_logs() {
-                    let TransferLog::Standard(log) = log else { continue };
-                    if Some(log.contract) != question.token {
-                        continue;
-                    }
-                    let units = log.value.units();
-                    sums.count_arrival(log.to, units);
-                    if log.from == address && transaction.sender()? == address {
-                        sums.count_departure(log.from, units);
-                    } else {
-                        sums.has_unsigned |= log.from == address && !units.is_zero();
-                    }
-                }
+        if question.token.is_none() {
+            for inside in self.internal {
+                sums.count_arrival(inside.to, inside.value.units());
+                sums.count_departure(inside.from, inside.value.units());
             }
+            sums.came = sums.came.saturating_add(self.vouched(question));
             return Ok(sums);
         }
-        for inside in self.internal {
-            sums.count_arrival(inside.to, inside.value.units());
-            sums.count_departure(inside.from, inside.value.units());
-        }
-        for transaction in transactions {
-            let from = transaction.sender()?;
-            if transaction.succeeded {
-                if let Some(to) = transaction.to {
-                    sums.count_arrival(to, transaction.value.units());
+        for transaction in &self.block.transactions {
+            for log in transaction.transfer_logs() {
+                let TransferLog::Standard(log) = log else { continue };
+                if Some(log.contract) != question.token || log.value.is_zero() {
+                    continue;
                 }
-                sums.count_departure(from, transaction.value.units());
+                sums.count_arrival(log.to, log.value.units());
+                if log.from == address && transaction.sender()? != address {
+                    sums.has_unsigned = true;
+                } else {
+                    sums.count_departure(log.from, log.value.units());
+                }
             }
-            sums.count_departure(from, transaction.fee().units());
         }
         Ok(sums)
+    }
+
+    /// What left with the address's own transactions, their fees among it. Every sender of the block has to be recovered
+    /// for it, which costs more than all the rest: only where the sums do not fit without.
+    fn sent_by(&self, question: &BalanceQuestion) -> Result<U256, Disagreement> {
+        let mut left = U256::ZERO;
+        if question.token.is_some() {
+            return Ok(left);
+        }
+        for transaction in &self.block.transactions {
+            if transaction.sender()? == question.address {
+                let value = if transaction.succeeded { transaction.value.units() } else { U256::ZERO };
+                left = left.saturating_add(value).saturating_add(transaction.fee().units());
+            }
+        }
+        Ok(left)
     }
 
     fn vouched(&self, question: &BalanceQuestion) -> U256 {
