@@ -13,4 +13,5 @@ mod lies;
 mod random;
 mod reorgs;
 mod transfers;
+mod unsent;
 mod world;

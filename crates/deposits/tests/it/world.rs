@@ -33,7 +33,7 @@ pub const BOB: u64 = 2;
 pub const TREASURY: u64 = 3;
 pub const STRANGER: u64 = 4;
 pub const HOT: u64 = 100;
-const SEED: u64 = 11;
+pub const SEED: u64 = 11;
 
 /// A table as the registry has one: a server and the version of its configuration.
 const STAND_IN: Migrations = Migrations {
@@ -78,7 +78,12 @@ pub fn hot() -> Address {
 impl World {
     /// Deposits are final after three blocks; a place costs 1,000 wei, and 125 on top.
     pub fn new() -> Self {
-        let chain = SimulatedChain::new(SimulatedConfig::new(SEED));
+        Self::on_chain(SimulatedConfig::new(SEED))
+    }
+
+    /// The same on a chain with other rules.
+    pub fn on_chain(config: SimulatedConfig) -> Self {
+        let chain = SimulatedChain::new(config);
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
         let chain = Arc::new(Mutex::new(chain));
         let rpc = InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0));

@@ -67,6 +67,40 @@ impl Port {
     }
 }
 
+fn is_another_chain(error: &ScanError) -> bool {
+    let ScanError::Node(RpcError::Disagreeing(found)) = error else { return false };
+    matches!(found, Disagreement::Genesis { .. } | Disagreement::ChainId { .. })
+}
+
+/// Another chain, of ten blocks, on which our address is paid: it is the same on every chain.
+fn another_chain(chain_id: &str, begins: &str) -> Anvil {
+    let theirs = Anvil::start_as(chain_id, begins);
+    let payer = theirs.ask("eth_accounts", json!([]))[0].take();
+    theirs.ask("eth_sendTransaction", json!([{ "from": payer, "to": hot(), "value": "0x1388" }]));
+    theirs.ask("anvil_mine", json!(["0xa"]));
+    theirs
+}
+
+/// All blocks that we know are also blocks of the other chain, as after a split: its next ones fit on ours.
+#[test]
+fn blocks_of_another_chain_are_not_read_even_if_they_continue_ours() {
+    let (anvil, port) = (Anvil::start(), Port::default());
+    let node = anvil.node_at(&port.to(&anvil));
+    let mut world = AnvilWorld::on(anvil, node);
+    world.scan_all();
+    let theirs = another_chain("1338", BEGINS);
+    port.leads_to(&theirs);
+    let stopped = (0..3).map(|_| world.scan().unwrap_err()).collect::<Vec<_>>();
+    assert!(stopped[1..].iter().all(is_another_chain), "{stopped:?}");
+    world.expect_deposits(&[]);
+    port.leads_to(&world.anvil);
+    world.pay(ALICE, 1_000);
+    world.mine(1);
+    let _ = world.scan();
+    world.settle(3);
+    world.expect_books(&[("@house/custody/1/hot", 1_000), ("arena/unallocated/1/alice", 1_000)]);
+}
+
 #[test]
 fn another_chain_on_the_same_port_credits_nothing_and_takes_nothing_back() {
     let (anvil, port) = (Anvil::start(), Port::default());
@@ -78,27 +112,19 @@ fn another_chain_on_the_same_port_credits_nothing_and_takes_nothing_back() {
     world.expect_books(&booked);
     // Another first block; the same, and another id, as after a split of a chain.
     for (chain_id, begins) in [("1337", "1600000000"), ("1338", BEGINS)] {
-        // Longer, and with a payment to our address, which is the same on every chain.
-        let theirs = Anvil::start_as(chain_id, begins);
-        let transfer = json!([{ "from": theirs.ask("eth_accounts", json!([]))[0], "to": hot(), "value": "0x1388" }]);
-        theirs.ask("eth_sendTransaction", transfer);
-        theirs.ask("anvil_mine", json!(["0xa"]));
-        let is_known = |error: &ScanError| {
-            let ScanError::Node(RpcError::Disagreeing(found)) = error else { return false };
-            matches!(found, Disagreement::Genesis { .. } | Disagreement::ChainId { .. })
-        };
+        let theirs = another_chain(chain_id, begins);
         // A connection that is opened anew between two requests is nothing that a client notices, unless it had begun
         // to use the old one.
         port.leads_to(&theirs);
         let stopped = (0..3).map(|_| world.scan().unwrap_err()).collect::<Vec<_>>();
-        assert!(stopped[1..].iter().all(is_known), "{stopped:?}");
+        assert!(stopped[1..].iter().all(is_another_chain), "{stopped:?}");
         // A request that failed is.
         port.leads_nowhere();
         let stopped = world.scan().unwrap_err();
         assert!(matches!(stopped, ScanError::Node(RpcError::Unavailable(_))), "{stopped:?}");
         port.leads_to(&theirs);
         let stopped = world.scan().unwrap_err();
-        assert!(is_known(&stopped), "{stopped:?}");
+        assert!(is_another_chain(&stopped), "{stopped:?}");
         assert!(world.book().is_idle());
         world.expect_books(&booked);
         port.leads_to(&world.anvil);
