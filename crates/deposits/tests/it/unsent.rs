@@ -27,7 +27,7 @@ fn withdrawals_and_mints_are_booked_to_no_player() {
 
 /// The balance has grown by more than the contract moved: all of it is in suspense, and goes with its block.
 #[test]
-fn a_contracts_payment_in_the_block_of_a_withdrawal_is_kept_in_suspense_with_it() {
+fn a_contracts_payment_in_the_block_of_a_withdrawal_is_in_suspense_with_it() {
     let mut world = World::with_tokens();
     world.config.watch.proven.insert(Address(SPLITTER.into_array()), name("splitter"));
     world.chain().withdraw(hot().0.into(), 3);

@@ -3,7 +3,7 @@
 use bankroll_deposits::Payer;
 
 use super::world::AnvilWorld;
-use crate::world::{ALICE, BOB, hot, name};
+use crate::world::{ALICE, BOB, address, hot, name};
 
 const SUSPENSE: &[(&str, u128)] = &[("@house/custody/1/hot", 1_125), ("@house/suspense/1", 1_125)];
 
@@ -33,18 +33,19 @@ fn what_a_proven_contract_wallet_pays_is_its_players_whoever_signs() {
     world.expect_solvent();
 }
 
-/// The tokens are Alice's, by her allowance; Bob only carries them.
+/// Alice allows it, and Bob takes her tokens to us: she has paid.
 #[test]
 fn tokens_are_of_the_wallet_that_had_them() {
     let mut world = AnvilWorld::new();
     let token = world.list("Token");
-    world.mint(token, crate::world::address(ALICE), 10_000);
-    world.settle(1);
-    let forwarder = world.create("Coins");
-    world.mint(token, forwarder, 1_000);
-    world.send_tokens(ALICE, token, 400);
+    world.mint(token, address(ALICE), 10_000);
+    world.call(ALICE, token, 0, "approve(address,uint256)", &[address(BOB).into(), 400.into()]);
+    let from = [address(ALICE).into(), hot().into(), 400.into()];
+    let sent = world.call(BOB, token, 0, "transferFrom(address,address,uint256)", &from);
     world.settle(3);
+    assert!(world.has_succeeded(sent));
     world.expect_books(&[("@house/custody/2/hot", 400), ("arena/unallocated/2/alice", 400)]);
+    world.expect_solvent();
 }
 
 /// An address that was made for one player is that player's, from whatever wallet: another player's, or a contract.

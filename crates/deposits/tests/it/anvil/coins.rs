@@ -49,7 +49,7 @@ fn what_a_contract_sends_is_nothing_if_any_call_above_it_fails() {
 
 /// Frames that name our address and a value, and move nothing to it.
 #[test]
-fn callcode_delegatecall_and_a_call_that_cannot_be_paid_deposit_nothing() {
+fn callcode_delegatecall_and_a_call_without_funds_deposit_nothing() {
     for tracer in TRACERS {
         let mut world = AnvilWorld::tracing(tracer);
         let coins = world.create("Coins");
@@ -67,7 +67,7 @@ fn callcode_delegatecall_and_a_call_that_cannot_be_paid_deposit_nothing() {
 }
 
 #[test]
-fn what_a_contract_leaves_when_it_ends_is_a_deposit_unless_that_is_reverted() {
+fn what_a_contract_leaves_at_its_end_is_a_deposit_unless_it_is_reverted() {
     for tracer in TRACERS {
         let mut world = AnvilWorld::tracing(tracer);
         let (leaving, faint) = (world.create("Leaving"), world.create("Leaving"));
@@ -221,7 +221,7 @@ fn coins_that_no_transaction_brings_are_booked_to_no_player() {
 /// What a contract moved is known by the balance only, and that has grown by more. What the header vouches for is
 /// credited all the same.
 #[test]
-fn a_contracts_payment_in_a_block_with_a_tip_is_kept_in_suspense_with_all_that_arrived() {
+fn a_contracts_payment_in_a_block_with_a_tip_is_in_suspense_with_all_that_came() {
     let mut world = AnvilWorld::new();
     let coins = world.create("Coins");
     world.is_of(coins, "alice");

@@ -131,7 +131,7 @@ fn a_rebase_is_no_deposit_and_makes_one_of_its_block_doubtful() {
 
 /// It reverts, with the words of a node that is overloaded; it never ends; it answers nothing.
 #[test]
-fn a_token_that_does_not_say_balances_is_held_for_a_person_and_stops_nothing() {
+fn a_token_that_does_not_say_balances_is_held_and_stops_nothing() {
     let mut world = AnvilWorld::new();
     for contract in ["Secretive", "Endless", "Mute"] {
         let token = world.list(contract);
@@ -149,7 +149,7 @@ fn a_token_that_does_not_say_balances_is_held_for_a_person_and_stops_nothing() {
 
 /// The same topic with three words in topics, or with none.
 #[test]
-fn logs_of_listed_contracts_in_another_form_than_erc20_deposit_nothing_and_are_reported() {
+fn logs_in_another_form_than_erc20_deposit_nothing_and_are_reported() {
     let mut world = AnvilWorld::new();
     let (collectible, unindexed) = (world.list("Collectible"), world.list("Unindexed"));
     let first = world.mint(collectible, hot(), 7);
@@ -234,7 +234,7 @@ fn decimals_that_change_change_no_amount() {
 
 /// A mint, and what a player sends, in one block with transfers between others: only ours count.
 #[test]
-fn tokens_that_go_to_others_or_leave_us_in_the_same_block_do_not_change_a_deposit() {
+fn tokens_that_leave_us_in_the_block_of_a_deposit_do_not_change_it() {
     let (mut world, token) = with_token("Token");
     world.give(hot());
     world.mint(token, hot(), 5_000);

@@ -29,6 +29,11 @@ contract Token {
         return true;
     }
 
+    function approve(address spender, uint256 value) external returns (bool) {
+        allowance[msg.sender][spender] = value;
+        return true;
+    }
+
     /// Three payments in one call.
     function payThree(address to, uint256 first, uint256 second, uint256 third) external {
         move(msg.sender, to, first);
