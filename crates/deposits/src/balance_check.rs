@@ -7,7 +7,9 @@
 //! | a token's log | the address's tokens before and after the block | what arrived is kept in suspense |
 //!
 //! One address and asset of a block is one comparison, because a balance cannot be divided among the transfers in it.
-//! A node that cannot say a balance is no proof of anything: the transfers are held for a person.
+//! A node that cannot say a balance is no proof of anything: the transfers are held for a person. Neither is a log by
+//! which tokens left us in a transaction that we did not sign: without it a contract that logs a payout beside each
+//! transfer that it does not make would be believed both.
 
 use std::collections::BTreeMap;
 
@@ -97,21 +99,25 @@ impl BlockCheck<'_> {
                     && transfer.asset == question.asset
                     && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
             };
-            let Some((before, after)) = *answer else {
-                for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
-                    sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
-                }
-                continue;
+            let Sums { came: claimed, left, has_unsigned, .. } = self.logged(question)?;
+            // Sums that exceed 256 bits are equal to nothing.
+            let as_claimed = |(before, after): (U256, U256), left: U256| {
+                before.checked_add(claimed).is_some_and(|sum| Some(sum) == after.checked_add(left))
             };
-            let (claimed, left) = self.logged(question);
-            let as_claimed = |left: U256| before.checked_add(claimed) == after.checked_add(left);
-            // Usually nothing else left the address. If it did, and the sums fit all the same, then more came than was
-            // claimed, and what was claimed is credited.
-            if as_claimed(left) {
-                continue;
-            }
+            let (before, after) = match *answer {
+                // Usually nothing else left the address. If it did, and the sums fit all the same, then more came than
+                // was claimed, and what was claimed is credited.
+                Some(answer) if as_claimed(answer, left) => continue,
+                Some(answer) if !has_unsigned => answer,
+                _ => {
+                    for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
+                        sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
+                    }
+                    continue;
+                }
+            };
             let left = left.saturating_add(self.sent_by(question)?);
-            if as_claimed(left) {
+            if as_claimed((before, after), left) {
                 continue;
             }
             // What arrived, whatever transfers say: the balance's growth and what left meanwhile. What the header
@@ -164,25 +170,34 @@ impl BlockCheck<'_> {
         self.sightings.extend(Sighting::new(self.rules, self.watch, self.block.header, transfer, doubt));
     }
 
-    /// What transfers of the block say that came to the address, and that contracts moved from it.
-    fn logged(&self, question: &BalanceQuestion) -> (U256, U256) {
-        let mut sums = Sums { address: question.address, came: U256::ZERO, left: U256::ZERO };
-        let transactions = &self.block.transactions;
-        if question.token.is_some() {
-            for log in transactions.iter().flat_map(Transaction::transfer_logs) {
-                if let TransferLog::Standard(log) = log
-                    && Some(log.contract) == question.token
-                {
-                    sums.count(log.from, log.to, log.value.units());
+    /// What transfers of the block say that came to the address, and that contracts moved from it: of tokens only in
+    /// transactions that the address signed.
+    fn logged(&self, question: &BalanceQuestion) -> Result<Sums, Disagreement> {
+        let address = question.address;
+        let mut sums = Sums { address, came: U256::ZERO, left: U256::ZERO, has_unsigned: false };
+        if question.token.is_none() {
+            for inside in self.internal {
+                sums.count_arrival(inside.to, inside.value.units());
+                sums.count_departure(inside.from, inside.value.units());
+            }
+            sums.came = sums.came.saturating_add(self.vouched(question));
+            return Ok(sums);
+        }
+        for transaction in &self.block.transactions {
+            for log in transaction.transfer_logs() {
+                let TransferLog::Standard(log) = log else { continue };
+                if Some(log.contract) != question.token || log.value.is_zero() {
+                    continue;
+                }
+                sums.count_arrival(log.to, log.value.units());
+                if log.from == address && transaction.sender()? != address {
+                    sums.has_unsigned = true;
+                } else {
+                    sums.count_departure(log.from, log.value.units());
                 }
             }
-            return (sums.came, sums.left);
         }
-        for inside in self.internal {
-            sums.count(inside.from, inside.to, inside.value.units());
-        }
-        sums.came = sums.came.saturating_add(self.vouched(question));
-        (sums.came, sums.left)
+        Ok(sums)
     }
 
     /// What left with the address's own transactions, their fees among it. Every sender of the block has to be recovered
@@ -220,13 +235,18 @@ struct Sums {
     address: Address,
     came: U256,
     left: U256,
+    /// Tokens left it, as their contract says, in a transaction that it did not sign.
+    has_unsigned: bool,
 }
 
 impl Sums {
-    fn count(&mut self, from: Address, to: Address, value: U256) {
+    fn count_arrival(&mut self, to: Address, value: U256) {
         if to == self.address {
             self.came = self.came.saturating_add(value);
         }
+    }
+
+    fn count_departure(&mut self, from: Address, value: U256) {
         if from == self.address {
             self.left = self.left.saturating_add(value);
         }

@@ -183,6 +183,9 @@ pub fn read_ahead<'a>(
     if head < ours.number {
         return Err(ScanError::Lagging { theirs: head, ours: ours.number });
     }
+    // Another chain may answer since, over a connection that was renewed unnoticed. If both have their first blocks in
+    // common, its blocks would be taken for ours, or for a reorganisation.
+    node.check_identity()?;
     let fork = fork(config, node, store, ours, head)?;
     if head == ours.number && fork == ours {
         return Ok(BlocksAhead(AheadKind::Nothing));

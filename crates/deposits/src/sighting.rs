@@ -51,7 +51,7 @@ pub enum Doubt {
     TooLarge,
     /// The address received another amount than its transfers say: what arrived is kept in suspense.
     BalanceMismatch,
-    /// The node cannot say what the address had: held until a person has looked.
+    /// The node cannot say what the address had, or tokens left it that it did not send: held until a person has looked.
     BalanceUnknown,
     /// Too much for one provider's word, and the chain has too few: held until a person confirms it.
     OneProvider,

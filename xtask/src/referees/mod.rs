@@ -6,6 +6,7 @@ mod npm;
 mod pokerkit;
 mod python;
 mod schemathesis;
+mod solc;
 mod standard_webhooks;
 mod wallet_libraries;
 
@@ -26,7 +27,7 @@ struct Referee {
     install: fn(&Workspace) -> Result<()>,
 }
 
-const ALL: [Referee; 7] = [
+const ALL: [Referee; 8] = [
     pokerkit::REFEREE,
     schemathesis::REFEREE,
     wallet_libraries::ETHERS,
@@ -34,6 +35,7 @@ const ALL: [Referee; 7] = [
     wallet_libraries::SIWE,
     standard_webhooks::REFEREE,
     anvil::REFEREE,
+    solc::REFEREE,
 ];
 
 /// Installs the missing ones.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
+mod anvil;
 mod attention;
 mod conditions;
 mod crashes;
@@ -12,4 +13,5 @@ mod lies;
 mod random;
 mod reorgs;
 mod transfers;
+mod unsent;
 mod world;

@@ -32,8 +32,8 @@ pub const ALICE: u64 = 1;
 pub const BOB: u64 = 2;
 pub const TREASURY: u64 = 3;
 pub const STRANGER: u64 = 4;
-const HOT: u64 = 100;
-const SEED: u64 = 11;
+pub const HOT: u64 = 100;
+pub const SEED: u64 = 11;
 
 /// A table as the registry has one: a server and the version of its configuration.
 const STAND_IN: Migrations = Migrations {
@@ -66,6 +66,11 @@ pub fn address(person: u64) -> Address {
     Address(SimulatedKey::derived(SEED, person).address().into_array())
 }
 
+/// The key of a person.
+pub fn key(person: u64) -> SimulatedKey {
+    SimulatedKey::derived(SEED, person)
+}
+
 pub fn hot() -> Address {
     address(HOT)
 }
@@ -73,9 +78,26 @@ pub fn hot() -> Address {
 impl World {
     /// Deposits are final after three blocks; a place costs 1,000 wei, and 125 on top.
     pub fn new() -> Self {
-        let chain = SimulatedChain::new(SimulatedConfig::new(SEED));
+        Self::on_chain(SimulatedConfig::new(SEED))
+    }
+
+    /// The same on a chain with other rules.
+    pub fn on_chain(config: SimulatedConfig) -> Self {
+        let chain = SimulatedChain::new(config);
         let identity = ChainIdentity { chain_id: chain.config().chain_id, genesis: chain.block(0).unwrap().hash };
         let chain = Arc::new(Mutex::new(chain));
+        let rpc = InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0));
+        let mut world = Self::of(chain, RpcNode::in_process(rpc, identity));
+        world.scan().unwrap();
+        world
+    }
+
+    /// The same books on the chain of another node. The simulated chain is idle, and nothing is scanned yet.
+    pub fn on_node(node: RpcNode) -> Self {
+        Self::of(Arc::new(Mutex::new(SimulatedChain::new(SimulatedConfig::new(SEED)))), node)
+    }
+
+    fn of(chain: Arc<Mutex<SimulatedChain>>, node: RpcNode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = postgres::new_database().unwrap_or_else(|| folder.path().into());
         let (clock, _) = Clock::manual(Time(1_000_000));
@@ -94,7 +116,7 @@ impl World {
             _folder: folder,
             options,
             open: None,
-            node: RpcNode::in_process(InProcessRpc::new(SimulatedChain::in_process(Arc::clone(&chain), 0)), identity),
+            node,
             chain,
             config: ScanConfig {
                 rules: DepositRules { chain: name("eip155:1337"), coin: AssetId(1), confirmations: 3, agreement: None },
@@ -123,7 +145,6 @@ impl World {
         world.restart();
         let coin = Asset { chain: name("eip155:1337"), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
         world.ledger().list_asset(coin).unwrap();
-        world.scan().unwrap();
         world
     }
 
