@@ -91,12 +91,7 @@ impl BlockCheck<'_> {
     ) -> Result<CheckedSightings, Disagreement> {
         let mut checked = CheckedSightings::default();
         for (question, answer) in answers {
-            let is_asked = |sighting: &Sighting| {
-                let transfer = sighting.transfer;
-                transfer.to == question.address
-                    && transfer.asset == question.asset
-                    && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
-            };
+            let is_asked = |sighting: &Sighting| is_about(sighting, question);
             let Some((before, after)) = *answer else {
                 for sighting in self.sightings.iter_mut().filter(|sighting| is_asked(sighting)) {
                     sighting.doubt = sighting.doubt.or(Some(Doubt::BalanceUnknown));
@@ -198,6 +193,13 @@ impl BlockCheck<'_> {
     fn contract(&self, asset: AssetId) -> Option<Address> {
         self.watch.tokens.iter().find(|(_, listed)| **listed == asset).map(|(contract, _)| *contract)
     }
+}
+
+fn is_about(sighting: &Sighting, question: &BalanceQuestion) -> bool {
+    let transfer = sighting.transfer;
+    transfer.to == question.address
+        && transfer.asset == question.asset
+        && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
 }
 
 /// What came to an address and what left it. No sum of a block exceeds 256 bits.
