@@ -288,6 +288,20 @@ fn a_token_deposit_that_a_liar_denies_is_not_lost() {
 }
 
 #[test]
+fn a_doubt_that_only_a_later_block_gives_is_held_for_a_person_too() {
+    let mut followed = Followed::with(2);
+    followed.world.call(BOB, SPLITTER, 700, contracts::split_call(&[hot().0.into()]));
+    followed.world.mine(1);
+    followed.step().unwrap();
+    followed.world.chain().crash(1, true);
+    followed.world.chain().reorg(Reorg { depth: 1, length: 2, fate: Fate::Kept });
+    followed.world.mine(3);
+    followed.settle();
+    assert_eq!(shown(&followed.world.pairs(WHY)), [("held", "balance_unknown")]);
+    followed.world.audit();
+}
+
+#[test]
 fn a_block_whose_balances_another_provider_cannot_say_yet_is_waited_for() {
     let mut followed = Followed::with(2);
     followed.world.mint(DOLLAR, address(ALICE), U256::from(5_000));
