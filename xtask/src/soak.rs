@@ -27,6 +27,7 @@ const SUITES: &[Suite] = &[
     Suite { package: "bankroll-operators", tests: Tests::Unit, filter: "interleavings", shares: 1 },
     Suite { package: "bankroll-api", tests: Tests::Integration, filter: "people_property", shares: 1 },
     Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "random", shares: 1 },
+    Suite { package: "bankroll-deposits", tests: Tests::Integration, filter: "forgeries", shares: 1 },
     Suite { package: "bankroll-withdrawals", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-notify", tests: Tests::Integration, filter: "random", shares: 1 },
     Suite { package: "bankroll-signer", tests: Tests::Integration, filter: "streams", shares: 1 },

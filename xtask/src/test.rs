@@ -22,7 +22,7 @@ const ON_BOTH_ENGINES: &[(&str, &[&str])] = &[
     ("bankroll-store", &[]),
     ("bankroll-testkit", &["random_streams", "races", "edges", "postgres"]),
     ("bankroll-registry", &[]),
-    ("bankroll-deposits", &["crediting", "reorgs", "of_two_scanners"]),
+    ("bankroll-deposits", &["crediting", "reorgs", "of_two_scanners", "transfers", "forgeries"]),
     ("bankroll-heads", &[]),
     ("bankroll-spawns", &[]),
     ("bankroll-withdrawals", &["intents", "refunds"]),

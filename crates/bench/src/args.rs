@@ -4,13 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::BenchOptions;
+use super::{
+    BenchOptions,
+    deposits::{self, DepositsBench},
+};
 
 pub const EXAMPLES: &str = "\
 Examples:
   bankroll bench ledger --quick
   bankroll bench http --quick
   bankroll bench events --quick
+  bankroll bench deposits --quick
   bankroll bench reading --quick
   bankroll bench poker --quick";
 
@@ -36,6 +40,12 @@ Examples:
   bankroll bench events --quick           under 20 seconds
   bankroll bench events --json > a.json   the long one, for comparing";
 
+const DEPOSITS_EXAMPLES: &str = "\
+Examples:
+  bankroll bench deposits --quick           1,000 blocks
+  bankroll bench deposits --json > a.json   5,000 blocks, for comparing
+  bankroll bench deposits --blocks 20000";
+
 const POKER_EXAMPLES: &str = "\
 Examples:
   bankroll bench poker            the best of fifty runs
@@ -53,6 +63,12 @@ pub enum BenchCommand {
     /// Durable transfers per second with and without slow consumers of events
     #[command(after_help = EVENTS_EXAMPLES)]
     Events(HttpBenchArgs),
+    /// Blocks read per second, and the time from a new block to the row of its deposit
+    #[command(after_help = DEPOSITS_EXAMPLES)]
+    Deposits(DepositsBenchArgs),
+    /// One measurement of `bench deposits`, in a process of its own
+    #[command(hide = true)]
+    DepositsCell,
     /// Cost of shuffling, proving, verifying and evaluating hands on one core
     #[command(after_help = POKER_EXAMPLES)]
     Poker(PokerBenchArgs),
@@ -114,6 +130,34 @@ impl HttpBenchArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct DepositsBenchArgs {
+    /// 1,000 blocks instead of 5,000
+    #[arg(long)]
+    quick: bool,
+    /// Number of blocks [default: 5,000, or 1,000 with --quick]
+    #[arg(
+        long, value_name = "N",
+        value_parser = bankroll_terminal::whole::<u64>(10..=100_000, "the number of blocks")
+    )]
+    blocks: Option<u64>,
+    /// Where to create the temporary folder for the books, which is removed afterwards [default: .]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Where to keep the file with the blocks, for the next run [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    replay: Option<PathBuf>,
+}
+
+impl DepositsBenchArgs {
+    fn parts(self, json: bool) -> (DepositsBench, BenchOptions) {
+        let Self { quick, blocks, dir, replay } = self;
+        let blocks = blocks.unwrap_or(if quick { 1_000 } else { 5_000 });
+        let bench = DepositsBench { blocks, replay: replay.unwrap_or_else(std::env::temp_dir) };
+        (bench, HttpBenchArgs { quick, dir }.options(json))
+    }
+}
+
+#[derive(Debug, Args)]
 pub struct PokerBenchArgs {
     /// The best of three runs instead of fifty
     #[arg(long)]
@@ -129,6 +173,11 @@ pub fn run(command: BenchCommand, json: bool) -> anyhow::Result<()> {
         BenchCommand::Ledger(args) => super::run_ledger(&args.options(json)),
         BenchCommand::Http(args) => super::run_http(&args.options(json)),
         BenchCommand::Events(args) => super::run_events(&args.options(json)),
+        BenchCommand::Deposits(args) => {
+            let (bench, options) = args.parts(json);
+            super::run_deposits(&bench, &options)
+        }
+        BenchCommand::DepositsCell => deposits::run_cell(),
         BenchCommand::Poker(args) => super::poker::run(args.quick, json),
         BenchCommand::Reading(args) => super::run_reading(&args.bench.options(json), args.entries),
     }

@@ -88,7 +88,7 @@ pub(super) fn run(
 }
 
 /// From the kernel's status of this process; 0 if it has none.
-fn peak_rss_mib() -> u64 {
+pub(super) fn peak_rss_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).and_then(|kib| kib.trim().parse::<u64>().ok());

@@ -1,15 +1,16 @@
-//! `bankroll bench`: the cost of the books, of reading them, of HTTP, and of hands of poker on this machine.
+//! `bankroll bench`: the cost of the books, of reading them, of HTTP, deposits and hands of poker on this machine.
 //!
 //! `bench ledger` compares the books with the database alone. Every figure is of durable transfers: a call counts when
 //! its answer is there, and the answer comes after the sync. Each shape is compared, in the same run, with the raw rate
 //! (the same rows in the same batches, written by one thread that decides nothing) and with one SQL transaction per
 //! transfer. `bench http` compares the Funds API with its own no-op and with the books alone, `bench events` the books
-//! with and without slow consumers of events.
+//! with and without slow consumers of events, `bench deposits` the indexer with fetching and decoding alone.
 //!
 //! It guarantees: measured books are audited before they are removed, and it removes only the folder and the databases
-//! that it created. It does not know: configuration, chains, nodes.
+//! that it created. It does not know: configuration, real chains, nodes of the product.
 
 mod args;
+mod deposits;
 mod evaluator;
 mod events;
 mod growth;
@@ -75,6 +76,11 @@ fn run_http(options: &BenchOptions) -> anyhow::Result<()> {
 /// Runs the benchmark of slow consumers of events and prints its report.
 fn run_events(options: &BenchOptions) -> anyhow::Result<()> {
     in_folder(options, |folder| events::measure(folder, options.quick))?.print(options.json)
+}
+
+/// Runs the benchmark of deposits and prints its report.
+fn run_deposits(bench: &deposits::DepositsBench, options: &BenchOptions) -> anyhow::Result<()> {
+    in_folder(options, |folder| deposits::measure(folder, bench))?.print(options.json)
 }
 
 /// Measures in a temporary folder, and removes it.

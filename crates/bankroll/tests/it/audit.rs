@@ -67,13 +67,17 @@ fn the_first_difference_is_named_with_its_record() {
 }
 
 #[test]
-fn an_edited_deposit_or_payout_is_named_and_what_the_flows_keep_for_themselves_is_theirs() {
+fn an_edited_deposit_or_payout_is_named() {
     let books = folder();
     run(books.path(), &["demo", "--exit", "--players", "40", "--seed", "7", "--ticks", "50", "--dir", "."]).ok();
     let edit = |sql: &str| Connection::open(books.path().join("books.db")).unwrap().execute(sql, []).unwrap();
     let text = run(books.path(), &["audit"]).ok();
     assert!(text.contains("of deposits and payouts agree with the journal"), "{text}");
-    assert!(edit("UPDATE deposits SET updated_at = 0") > 0);
+    assert!(text.contains("of the scanner's log say, column by column"), "{text}");
+    let seen = "UPDATE deposits SET updated_at = updated_at";
+    assert!(edit(&format!("{seen} + 1 WHERE chain_state = 'final'")) > 0);
+    run(books.path(), &["audit"]).fails(4, &["column updated_at is not what the scanner saw"]);
+    edit(&format!("{seen} - 1 WHERE chain_state = 'final'"));
     run(books.path(), &["audit"]).ok();
     let different = |column: &str, edit_first: &str| {
         assert!(edit(edit_first) > 0, "{edit_first}");

@@ -68,6 +68,32 @@ fn slow_consumers_of_events_are_measured_side_by_side_with_none_and_leave_nothin
 }
 
 #[test]
+fn blocks_are_read_exactly_beside_the_raw_rate_and_nothing_but_the_replay_file_stays() {
+    let folder = folder();
+    let arguments = ["bench", "deposits", "--quick", "--blocks", "20", "--replay", ".", "--json"];
+    let report = run(folder.path(), &arguments).json();
+    assert_eq!(report.as_object().unwrap().keys().collect::<Vec<_>>(), ["backfill", "visible_ms"]);
+    let rows = report["backfill"].as_array().unwrap();
+    let cells: Vec<_> =
+        rows.iter().map(|row| (row["mode"].as_str().unwrap(), row["watched"].as_u64().unwrap())).collect();
+    let expected =
+        ["transactions", "traces"].into_iter().flat_map(|mode| [10, 1_000, 100_000].map(|count| (mode, count)));
+    assert_eq!(cells, expected.collect::<Vec<_>>());
+    for row in rows {
+        assert_eq!(row.as_object().unwrap().len(), 5, "{row}");
+        for field in ["blocks_per_s", "raw_blocks_per_s"] {
+            assert!(row[field].as_f64().unwrap() > 0.0, "{field}: {row}");
+        }
+        assert!(row["rss_mib"].is_u64(), "{row}");
+    }
+    let visible = &report["visible_ms"];
+    assert_eq!((visible.as_object().unwrap().len(), &visible["n"]), (3, &4.into()));
+    assert!(visible["p50"].as_f64().unwrap() > 0.0 && visible["p99"].as_f64() >= visible["p50"].as_f64(), "{visible}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(matches!(&left[..], [file] if file.to_string_lossy().ends_with("-20-blocks")), "{left:?}");
+}
+
+#[test]
 fn an_unreachable_server_is_reported_before_anything_is_measured() {
     for (address, why) in [
         ("postgres://nobody@127.0.0.1:1/books", "cannot connect to Postgres"),

@@ -56,8 +56,8 @@ impl Casino {
         };
         ledger.apply(request).unwrap().effects().unwrap();
         let rows = Rows::open(&ledger).unwrap();
-        let cursor = "INSERT INTO chain_cursor (chain, block_number, block_hash, updated_at)
-                      VALUES ('eip155:31337', 14, '0x0e', 0)";
+        let cursor = "INSERT INTO chain_cursor (chain, block_number, block_hash, updated_at, events, events_hash)
+                      VALUES ('eip155:31337', 14, '0x0e', 0, 0, '')";
         rows.write(vec![one(cursor, Vec::new())]).unwrap();
         Self { folder, ledger, rows }
     }
@@ -103,11 +103,12 @@ impl Casino {
         let tx = format!("0x{n:064x}");
         let wallet = if from == NAME { text(NAME) } else { ColumnValue::Null };
         let sql = "INSERT INTO deposits (id, chain, tx_hash, kind, position, asset, amount, amount_raw, from_address,
-              to_address, purpose, server, wallet, custody, epoch, required_confirmations, chain_state, review_state,
+              to_address, purpose, server, wallet, custody, epoch, required_confirmations, needs_agreement, chain_state,
+              review_state,
               ledger_state, ledger_epoch, ledger_error_epoch, first_seen_at, updated_at, block_number, block_hash,
               block_time, tx_index, invalid_reason)
-            VALUES ($1, 'eip155:31337', $2, 'native', '0', 1, NULL, '500000000000000000', $3, $4, 'player', 'arena', $5,
-              '@house/custody/1/hot', 1, 12, $6, $7, $8, 0, 0, $9, $9, 12, '0x0c', 0, 0, $10)";
+            VALUES ($1, 'eip155:31337', $2, 'native', 0, 1, NULL, '500000000000000000', $3, $4, 'player', 'arena', $5,
+              '@house/custody/1/hot', 1, 12, 0, $6, $7, $8, 0, 0, $9, $9, 12, '0x0c', 0, 0, $10)";
         let [chain, review, ledger] = states;
         let values = vec![
             text(&format!("eip155:31337:{tx}:native:0")),

@@ -153,6 +153,7 @@ fn every_command_has_an_example_and_json() {
         "bench ledger",
         "bench http",
         "bench events",
+        "bench deposits",
         "bench poker",
         "bench reading",
         "hand",

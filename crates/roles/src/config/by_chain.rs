@@ -45,8 +45,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByChain<T> {
 
 #[cfg(test)]
 mod tests {
+    use bankroll_chains_evm::{FeeKind, FinalityMark, Tracer};
+
     use super::*;
-    use crate::flows::{FeeKind, FinalityMark, Tracer};
 
     #[test]
     fn a_word_is_given_or_the_chain_decides() {

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use bankroll_chains_evm::{ChainIdentity, RpcLimits, RpcNode};
+use bankroll_chains_evm::{ChainIdentity, FeeKind, FinalityMark, HeadStream, RpcLimits, RpcNode, Tracer};
 use bankroll_deposits::BuyIn;
 use bankroll_ledger::{Amount, Asset, Name, Unit};
 use bankroll_orders::Address;
@@ -19,9 +19,7 @@ use bankroll_withdrawals::ApprovalPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, by_chain::ByChain, known_chains::KnownChain, units::Units};
-use crate::flows::{
-    AgreementRule, ChainProfile, FeeKind, FinalityMark, FlowSetup, HOT_WALLET, RpcEndpoint, RpcUrls, Tracer,
-};
+use crate::flows::{AgreementRule, ChainProfile, FlowSetup, HOT_WALLET, RpcEndpoint, RpcUrls};
 
 /// The table of the first chain; further ones are `chains.NAME`.
 pub(super) const CHAIN: &str = "chain";
@@ -221,7 +219,7 @@ impl ChainConfig {
             wallet,
             wallet_name,
             treasury,
-            confirmations: or_known(self.confirmations, known.confirmations),
+            confirmations: or_known(self.confirmations, known.traits.confirmations),
             profile: self.profile(&known),
             agreement: self.agreement(&known),
             start: self.start,
@@ -245,7 +243,7 @@ impl ChainConfig {
         let window = of_id.window.max(ChainProfile::window_of(self.confirmations));
         ChainProfile {
             finality: self.finality.unwrap_or(of_id.finality),
-            block_time: Duration::from_millis(or_known(self.block_time_ms, known.block_time_ms)),
+            block_time: Duration::from_millis(or_known(self.block_time_ms, known.traits.block_time_ms)),
             tracer: self.tracer.unwrap_or(of_id.tracer),
             fees: self.fees.unwrap_or(of_id.fees),
             window: or_known(self.window, window),
@@ -272,10 +270,7 @@ impl ChainConfig {
         let urls = self.rpc.urls();
         let rpc = urls.iter().any(|url| RpcNode::http(url, identity, RpcLimits::default()).is_err());
         let rpc = rpc.then(|| (key("rpc"), "write it http://host:port/path, several separated by commas".to_owned()));
-        let is_ws = |url: &String| {
-            url.split_once("://").is_some_and(|(scheme, host)| (scheme == "ws" || scheme == "wss") && !host.is_empty())
-        };
-        let ws = !self.ws.urls().iter().all(is_ws);
+        let ws = self.ws.urls().iter().any(|url| HeadStream::check_url(url).is_err());
         let ws = ws.then(|| (key("ws"), "write it wss://host:port/path, several separated by commas".to_owned()));
         rpc.into_iter().chain(ws).collect()
     }

@@ -51,7 +51,7 @@ impl NotifyConfig {
     pub(super) fn problems(&self, config: &Config) -> Option<(&'static str, String)> {
         let further = config.chains.iter().map(|(name, chain)| (format!("{CHAINS}.{name}.id"), chain));
         let mut chains = [("chain.id".to_owned(), &config.chain)].into_iter().chain(further);
-        let real = chains.find(|(_, chain)| chain.is_set() && !KnownChain::of(chain.id).is_development());
+        let real = chains.find(|(_, chain)| chain.is_set() && !KnownChain::of(chain.id).is_development);
         real.filter(|_| self.allow_private_targets).map(|(key, chain)| {
             let what = "is for development: on a real chain a webhook could reach the machines of this deployment";
             (PRIVATE_KEY, format!("true {what} ({key} is {}); set it to false", chain.id))

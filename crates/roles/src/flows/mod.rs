@@ -55,7 +55,7 @@ pub use heads::HeadSettings;
 pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ChainFinding, ProbeResult, ProbeTrouble};
-pub use profile::{AgreementRule, ChainProfile, FeeKind, FinalityMark, Tracer};
+pub use profile::{AgreementRule, ChainProfile};
 pub use rpc::RpcUrls;
 pub(crate) use rpc::without_keys;
 pub use setup::{FlowSetup, HOT_WALLET, RpcEndpoint};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use bankroll_chains_evm::{FeeKind, FinalityMark, Tracer};
 use bankroll_ledger::Amount;
-use serde::{Deserialize, Serialize};
 
 /// The technical side of a chain. Each value comes from the configuration, or from what is known of the chain's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,42 +17,6 @@ pub struct ChainProfile {
     pub window: u64,
     /// Its coins are worth nothing: one provider is enough.
     pub is_development: bool,
-}
-
-/// When a chain calls a block final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FinalityMark {
-    /// The chain's own rule of finality: the block tag `finalized`.
-    Finalized,
-    /// Earlier, and weaker: the block tag `safe`.
-    Safe,
-    /// So many blocks follow. On a real chain this is a guess.
-    Depth,
-}
-
-/// How the transfers inside of transactions are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tracer {
-    /// The first method that the node answers.
-    Automatic,
-    TraceBlock,
-    CallTracer,
-    /// Not at all: what a balance cannot explain goes to suspense.
-    None,
-}
-
-/// Which fees transactions of a chain offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FeeKind {
-    /// What the node's answers show.
-    Automatic,
-    /// A base fee and a tip (EIP-1559).
-    Market,
-    /// One price.
-    Legacy,
 }
 
 /// How many providers must say the same before money counts.

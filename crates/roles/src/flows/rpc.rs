@@ -16,7 +16,12 @@ impl RpcUrls {
 
     /// How many different hosts: two URLs of one host are one provider, whose word counts once.
     pub(crate) fn providers(&self) -> usize {
-        self.urls().iter().map(|url| authority_of(url).to_ascii_lowercase()).collect::<BTreeSet<_>>().len()
+        self.hosts().into_iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// The host of each URL.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        self.urls().iter().map(|url| authority_of(url).to_ascii_lowercase()).collect()
     }
 
     /// The hosts that are reached without encryption, beyond this machine.

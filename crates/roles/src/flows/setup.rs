@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::Context;
-use bankroll_chains_evm::{ChainIdentity, HealthRules, InProcessRpc, Provider, Providers, RpcLimits, RpcNode};
+use bankroll_chains_evm::{
+    ChainIdentity, HealthRules, InProcessRpc, InvalidRpcUrl, Provider, Providers, RpcLimits, RpcNode, Tracer,
+};
 use bankroll_deposits::{BuyIn, DepositRules, ProviderAgreement, ScanConfig, WatchList};
 use bankroll_ledger::{AccountKind, AccountName, Asset, AssetId, Name, Scope, Unit};
 use bankroll_orders::{Address, ChainId};
@@ -11,7 +13,7 @@ use bankroll_signer_client::SignerClient;
 use bankroll_store::{Reader, StoreError};
 use bankroll_withdrawals::{ApprovalPolicy, PayoutConfig, PayoutRules, price::FeeCeiling};
 
-use super::{AgreementRule, ChainProfile, FinalityMark, RpcUrls, Tracer, without_keys};
+use super::{AgreementRule, ChainProfile, RpcUrls};
 use crate::registry::PayoutWallet;
 
 /// How long the signer may take to answer: two syncs to disk, and the requests before this one.
@@ -86,9 +88,14 @@ impl FlowSetup {
 
     pub(crate) fn nodes(&self) -> anyhow::Result<Vec<RpcNode>> {
         match &self.endpoint {
-            RpcEndpoint::Here(rpc) => Ok(vec![RpcNode::in_process(rpc.clone(), self.identity)]),
+            RpcEndpoint::Here(rpc) => {
+                Ok(vec![RpcNode::in_process(rpc.clone(), self.identity).with_tracer(self.profile.tracer)])
+            }
             RpcEndpoint::Http(rpc) => {
-                let node = |url: String| RpcNode::http(&url, self.identity, RpcLimits::default());
+                let node = |url: String| {
+                    let node = RpcNode::http(&url, self.identity, RpcLimits::default())?;
+                    Ok::<_, InvalidRpcUrl>(node.with_tracer(self.profile.tracer))
+                };
                 rpc.urls().into_iter().map(node).collect::<Result<_, _>>().with_context(|| self.key("rpc"))
             }
         }
@@ -125,17 +132,20 @@ impl FlowSetup {
         AccountName { scope: Scope::House, kind: AccountKind::NetworkFees, asset, owner: None }
     }
 
-    /// All providers, each named by its host.
+    /// All providers, each named by its host. Two URLs of one host are one provider, or its word would count twice: the
+    /// first is used.
     pub(crate) fn providers(&self) -> anyhow::Result<Providers> {
         let names = match &self.endpoint {
             RpcEndpoint::Here(_) => vec!["simulated".to_owned()],
-            RpcEndpoint::Http(rpc) => rpc.urls().iter().map(|url| without_keys(url)).collect(),
+            RpcEndpoint::Http(rpc) => rpc.hosts(),
         };
-        let list = (1..).zip(names).zip(self.nodes()?).map(|((number, name), node)| {
-            // Two keys of one provider look the same without them.
-            Provider { name: format!("{number} ({name})"), node }
-        });
-        Ok(Providers::new(list.collect(), HealthRules::default())?)
+        let mut list: Vec<Provider> = Vec::new();
+        for (name, node) in names.into_iter().zip(self.nodes()?) {
+            if list.iter().all(|known| known.name != name) {
+                list.push(Provider { name, node });
+            }
+        }
+        Ok(Providers::new(list, HealthRules::default())?)
     }
 
     /// Without addresses: the registry has them.
@@ -152,11 +162,7 @@ impl FlowSetup {
             window: self.profile.window,
             blocks_per_step: BLOCKS_PER_STEP,
             traces: self.profile.tracer != Tracer::None,
-            finality: match self.profile.finality {
-                FinalityMark::Finalized => bankroll_chains_evm::FinalityMark::Finalized,
-                FinalityMark::Safe => bankroll_chains_evm::FinalityMark::Safe,
-                FinalityMark::Depth => bankroll_chains_evm::FinalityMark::Depth,
-            },
+            finality: self.profile.finality,
         }
     }
 
