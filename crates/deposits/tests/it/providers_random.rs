@@ -191,7 +191,8 @@ impl<'a> Life<'a> {
                     bankroll_deposits::ScanError::ProvidersDisagree { .. } => self.told.disputes += 1,
                     bankroll_deposits::ScanError::Lagging { .. } => self.told.behind += 1,
                     bankroll_deposits::ScanError::Node(_) | bankroll_deposits::ScanError::Balance(_) => {}
-                    bankroll_deposits::ScanError::Missing { .. } => {}
+                    // A provider that shows another chain from the first block on: the next step asks another one.
+                    bankroll_deposits::ScanError::Missing { .. } | bankroll_deposits::ScanError::TooDeep { .. } => {}
                     error => panic!("unexpected: {error}"),
                 }
             }
