@@ -5,7 +5,6 @@ use bankroll_chains_simulated::{
     Distortion, NodeLie, Payment, U256,
     contracts::{DOLLAR, SCRIPT, SPLITTER, ScriptStep, TAXED, mint_call, script_call, split_call, transfer_call},
 };
-use bankroll_deposits::{ChainEvent, event_log};
 use bankroll_ledger::ColumnValue;
 use bankroll_store::{
     Reader,
@@ -14,8 +13,7 @@ use bankroll_store::{
 use fastrand::Rng;
 
 use super::{
-    Bug,
-    people::{ALICE, BOB, CAROL, CHAIN, CHAIN_ID, OTHERS, STRANGER, name},
+    people::{ALICE, BOB, CAROL, CHAIN_ID, OTHERS, STRANGER},
     promises::{BrokenPromise, SafetyPromise},
     world::{NODES, World},
 };
@@ -92,9 +90,6 @@ impl World {
     }
 
     fn edit_booked(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
-        if self.bug == Some(Bug::LogRewritten) {
-            return self.rewrite_log();
-        }
         let broken = |error: &dyn std::fmt::Display| SafetyPromise::EditsNoticed.broken(error.to_string());
         let sql = "SELECT * FROM deposits WHERE ledger_state IN ('credited', 'suspense') AND chain_state = 'final'
                    ORDER BY id";
@@ -131,29 +126,5 @@ impl World {
         let due = !prepared.requests.is_empty();
         let _ = bankroll_deposits::crediting::submit(prepared, ledger, rows);
         due
-    }
-
-    /// The planted bug: whoever can write the log doubles the newest deposit and hashes it anew, and the cursor's note.
-    fn rewrite_log(&mut self) -> Result<(), BrokenPromise> {
-        let reader = self.books.rows().reader();
-        let Ok(events) = event_log::of_chain(reader, &name(CHAIN), 0, 10_000) else { return Ok(()) };
-        let Some(last) = events.last() else { return Ok(()) };
-        let mut inclusion = last.inclusion.clone();
-        inclusion.value =
-            bankroll_chains_evm::Quantity::new(inclusion.value.units().saturating_add(inclusion.value.units()));
-        let tail = events.iter().rev().nth(1).map_or(bankroll_deposits::EventTail::EMPTY, ChainEvent::tail);
-        let forged = ChainEvent::after(tail, &last.chain, last.change, inclusion, last.head, last.at);
-        let hash = text(&forged.hash.to_string());
-        let amount = text(&forged.inclusion.value.to_string());
-        let (deposit, number) = (text(last.inclusion.deposit.as_str()), bankroll_store::columns::int(last.number));
-        let log = "UPDATE chain_events SET amount_raw = $1, hash = $2 WHERE number = $3";
-        let cursor = "UPDATE chain_cursor SET events_hash = $1";
-        let statements = vec![
-            one(log, vec![amount.clone(), hash.clone(), number]),
-            one(cursor, vec![hash]),
-            one("UPDATE deposits SET amount_raw = $1 WHERE id = $2", vec![amount, deposit]),
-        ];
-        let _ = self.books.rows().write(statements);
-        self.note_ok("somebody writes the scanner's log anew")
     }
 }

@@ -43,12 +43,10 @@ pub enum Bug {
     OneProvidersWord,
     /// A token's log is believed, whatever arrived.
     LogsBelieved,
-    /// The scanner's log is written anew, with hashes that fit.
-    LogRewritten,
 }
 
 impl Bug {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::CreditBeforeFinality,
         Self::CreditWithoutOrphanCheck,
         Self::KeyDropped,
@@ -58,7 +56,6 @@ impl Bug {
         Self::AcknowledgedBeforeCommit,
         Self::OneProvidersWord,
         Self::LogsBelieved,
-        Self::LogRewritten,
     ];
 }
 

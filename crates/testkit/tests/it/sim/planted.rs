@@ -76,8 +76,3 @@ fn one_providers_word_is_found() {
 fn a_token_that_is_believed_by_its_log_is_found() {
     found(Bug::LogsBelieved);
 }
-
-#[test]
-fn a_log_that_is_written_anew_is_found() {
-    found(Bug::LogRewritten);
-}
