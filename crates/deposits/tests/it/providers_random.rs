@@ -23,7 +23,7 @@ use crate::{
 /// Seeds of a usual run, and the fewest of a soak.
 const SEEDS: u64 = 50;
 const SOAK_SEEDS: u64 = 500;
-const ACTS: usize = 40;
+const ACTS: usize = 34;
 
 #[test]
 fn one_faulty_provider_among_two_or_three_neither_credits_nor_loses_anything() {
