@@ -17,6 +17,7 @@ use bankroll_deposits::{
 };
 use bankroll_ledger::{Asset, AssetId, Time, Unit};
 use bankroll_roles::flows;
+use bankroll_store::columns::one;
 use bankroll_store::{DatabaseUrl, Ledger, LedgerOptions, NewInboxRow, PAYOUT_EVENTS, Rows, RowsLocation};
 use bankroll_testkit::postgres::{Session, needed_database, pairs, run as run_sql};
 use tempfile::TempDir;
@@ -173,6 +174,10 @@ fn a_deposit_is_scanned_and_credited_with_the_logins_of_two_roles() {
         chain.mine(time);
     }
     scanner::step(&config, Time(2), &node, &rows).unwrap();
+    // An indexer that freezes in the middle of a write locks the rows that the books want for a second, not for ever.
+    let set = "UPDATE chain_cursor SET stopped = current_setting('idle_in_transaction_session_timeout')";
+    rows.write(vec![one(set, Vec::new())]).unwrap();
+    assert_eq!(pairs(&deployment.owner, "SELECT stopped, 1 FROM chain_cursor"), [("1s".to_owned(), "1".to_owned())]);
     let of_books = Rows::open(&ledger).unwrap();
     let watch = BTreeMap::from([(name, config.watch.clone())]);
     let rules = CreditRules { servers: &BTreeMap::new(), watch: &watch, standing: &crediting::no_exclusions };

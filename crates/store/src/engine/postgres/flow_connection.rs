@@ -8,6 +8,10 @@ use crate::{
     engine::{RowsOutcome, Statement},
 };
 
+/// A process that is frozen between two statements of a write keeps rows locked that the books want. After a second the
+/// server ends its transaction; a write has no pauses of its own.
+const BEGIN: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '1s'";
+
 /// A connection to flows' tables that does not need the lease.
 pub(crate) struct FlowConnection(Session);
 
@@ -23,7 +27,7 @@ impl FlowConnection {
 
     /// Writes rows, all or none. After [`StoreError::Unreachable`] it is unknown whether they are stored.
     pub fn write(&self, statements: &[Statement]) -> Result<RowsOutcome, StoreError> {
-        self.0.run("BEGIN")?;
+        self.0.run(BEGIN)?;
         let written = row::run(&self.0, statements)?;
         self.0.take_warning();
         self.0.run(if written.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
