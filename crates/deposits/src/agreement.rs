@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use bankroll_chains_evm::{B256, BlockHeader, Quantity, confirmations};
+use bankroll_chains_evm::{Agreement, B256, BlockHeader, Providers, Quantity, confirmations};
 use bankroll_ledger::{AssetId, Time};
 
 use crate::{
@@ -55,18 +55,43 @@ pub(crate) fn agreed(
     let (Some(rule), Some(providers)) = (&rules.agreement, source.providers) else { return Ok(None) };
     let Some((number, hash)) = newest_due(known, seen) else { return Ok(None) };
     let found = providers.agreement(milliseconds(now), number, hash);
-    let is_majority = found.agree.len() >= rule.required && found.agree.len() > found.contradict.len();
-    if is_majority {
-        for (name, _) in &found.contradict {
-            providers.note_lie(name, milliseconds(now));
+    match judge(&found, rule, providers, now) {
+        ProviderVerdict::Agreed => Ok(Some(number)),
+        ProviderVerdict::Silent => Ok(None),
+        ProviderVerdict::Disputed => {
+            let others = found.contradict.into_iter().map(|(name, _)| name).collect();
+            Err(ScanError::ProvidersDisagree { number, others })
         }
-        return Ok(Some(number));
     }
-    if found.contradict.is_empty() {
-        return Ok(None);
+}
+
+/// What the providers' answers about one block mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProviderVerdict {
+    /// Enough have the block, and more than have another one.
+    Agreed,
+    /// Too few answered, and none has another block.
+    Silent,
+    Disputed,
+}
+
+/// Judges the answers, and notes who is outvoted: of three providers the one that is alone with its block, be it the one
+/// that the block came from. Otherwise that one would be asked for ever.
+pub(crate) fn judge(found: &Agreement, rule: &ProviderAgreement, providers: &Providers, now: Time) -> ProviderVerdict {
+    let note_lies = |names: &[String]| names.iter().for_each(|name| providers.note_lie(name, milliseconds(now)));
+    let (agree, contradict) = (found.agree.len(), found.contradict.len());
+    if agree >= rule.required && agree > contradict {
+        note_lies(&found.contradict.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
+        return ProviderVerdict::Agreed;
     }
-    let others = found.contradict.into_iter().map(|(name, _)| name).collect();
-    Err(ScanError::ProvidersDisagree { number, others })
+    if contradict == 0 {
+        return ProviderVerdict::Silent;
+    }
+    let is_one_block = found.contradict.windows(2).all(|pair| matches!(pair, [(_, one), (_, other)] if one == other));
+    if is_one_block && contradict >= rule.required && contradict > agree {
+        note_lies(&found.agree);
+    }
+    ProviderVerdict::Disputed
 }
 
 /// The newest block with a deposit that only waits for agreement, and its hash.

@@ -93,12 +93,7 @@ impl BlockCheck<'_> {
     ) -> Result<CheckedSightings, Disagreement> {
         let mut checked = CheckedSightings::default();
         for (question, answer) in answers {
-            let is_asked = |sighting: &Sighting| {
-                let transfer = sighting.transfer;
-                transfer.to == question.address
-                    && transfer.asset == question.asset
-                    && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
-            };
+            let is_asked = |sighting: &Sighting| is_about(sighting, question);
             let Sums { came: claimed, left, has_unsigned, .. } = self.logged(question)?;
             // Sums that exceed 256 bits are equal to nothing.
             let as_claimed = |(before, after): (U256, U256), left: U256| {
@@ -170,15 +165,17 @@ impl BlockCheck<'_> {
         self.sightings.extend(Sighting::new(self.rules, self.watch, self.block.header, transfer, doubt));
     }
 
-    /// What transfers of the block say that came to the address, and that contracts moved from it: of tokens only in
-    /// transactions that the address signed.
+    /// What transfers of the block say that came to the address; and of its tokens, what left in transactions that it
+    /// signed. Whatever else is said to have left it would explain away a transfer that did not arrive: a token can log
+    /// it, a node can trace it.
     fn logged(&self, question: &BalanceQuestion) -> Result<Sums, Disagreement> {
         let address = question.address;
         let mut sums = Sums { address, came: U256::ZERO, left: U256::ZERO, has_unsigned: false };
         if question.token.is_none() {
             for inside in self.internal {
                 sums.count_arrival(inside.to, inside.value.units());
-                sums.count_departure(inside.from, inside.value.units());
+                // Only an address with code sends coins inside a transaction.
+                sums.has_unsigned |= inside.from == address;
             }
             sums.came = sums.came.saturating_add(self.vouched(question));
             return Ok(sums);
@@ -230,12 +227,19 @@ impl BlockCheck<'_> {
     }
 }
 
+fn is_about(sighting: &Sighting, question: &BalanceQuestion) -> bool {
+    let transfer = sighting.transfer;
+    transfer.to == question.address
+        && transfer.asset == question.asset
+        && matches!(transfer.kind, DepositKind::Internal | DepositKind::Token)
+}
+
 /// What came to an address and what left it. No sum of a block exceeds 256 bits.
 struct Sums {
     address: Address,
     came: U256,
     left: U256,
-    /// Tokens left it, as their contract says, in a transaction that it did not sign.
+    /// Something is said to have left it that it did not sign.
     has_unsigned: bool,
 }
 

@@ -15,15 +15,17 @@
 //!
 //! - the books credit what the scanner's log says ([`chain_event`]), never what a column of a deposit says: a row that
 //!   was edited or made up credits nothing, takes nothing back, and stops no other deposit;
-//! - what no header vouches for (tokens' logs, what contracts moved) is compared with balances ([`balance_check`]).
+//! - what no header vouches for (tokens' logs, what contracts moved) is compared with balances ([`balance_check`]), and
+//!   above a threshold several providers must say the same ([`ProviderAgreement`]).
 //!
-//! It deliberately does not know: several RPC nodes for one chain, screening, policies by amount, notifications beyond
+//! It deliberately does not know: which RPC node to use, screening, policies by amount, notifications beyond
 //! the outbox.
 //!
 //! | to learn | read |
 //! | --- | --- |
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
+//! | several RPC nodes | [`agreement`], [`ProviderChoice`], `balance_word.rs` |
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
@@ -35,6 +37,7 @@ pub mod agreement;
 pub mod attention;
 pub mod audit;
 pub mod balance_check;
+mod balance_word;
 pub mod buy_in;
 pub mod chain_event;
 pub mod credit;
@@ -45,6 +48,7 @@ pub mod follower;
 mod grants;
 mod id;
 pub mod indexer;
+mod provider_choice;
 mod rows;
 pub mod scanner;
 pub mod sighting;
@@ -63,6 +67,7 @@ pub use event_log::{DepositHistory, EvidenceFault};
 pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
+pub use provider_choice::ProviderChoice;
 pub use rows::DEPOSITS;
 pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
 pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};

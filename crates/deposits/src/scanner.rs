@@ -22,15 +22,17 @@
 use std::collections::BTreeMap;
 
 use bankroll_chains_evm::{
-    Address, Block, BlockHeader, BlockTag, FinalityMark, InternalTransfer, Providers, Quantity, ReadPlan, RpcError,
-    RpcNode, TracedBlock,
+    Address, Block, BlockHeader, BlockTag, FinalMark, FinalityMark, InternalTransfer, Providers, Quantity, ReadPlan,
+    RpcError, RpcNode, TracedBlock,
 };
 use bankroll_ledger::{AssetId, Time};
 use bankroll_store::Rows;
 
 use crate::{
-    DepositId, DepositRules, Doubt, Purpose, WatchList, agreement,
-    balance_check::{AbsentTransfer, BalanceAnswer, BalanceQuestion, BlockCheck, CheckedSightings},
+    DepositId, DepositRules, Doubt, Purpose, WatchList,
+    agreement::{self, ProviderVerdict},
+    balance_check::{AbsentTransfer, BlockCheck, CheckedSightings},
+    balance_word::BalanceReader,
     chain_event::Inclusion,
     error::ScanError,
     event_log,
@@ -186,7 +188,7 @@ pub fn read_ahead<'a>(
     // Another chain may answer since, over a connection that was renewed unnoticed. If both have their first blocks in
     // common, its blocks would be taken for ours, or for a reorganisation.
     node.check_identity()?;
-    let fork = fork(config, node, store, ours, head)?;
+    let fork = fork(config, (source, now), store, ours, head)?;
     if head == ours.number && fork == ours {
         return Ok(BlocksAhead(AheadKind::Nothing));
     }
@@ -224,7 +226,7 @@ pub fn apply_blocks<'a>(
     };
     let (mut seen, mut named, mut notices) = (Vec::with_capacity(blocks.len()), Vec::<DepositId>::new(), Vec::new());
     for TracedBlock { block, internal } in &blocks {
-        let CheckedSightings { sightings, absent } = search(config, source.node, block, internal, &mut notices)?;
+        let CheckedSightings { sightings, absent } = search(config, (source, now), block, internal, &mut notices)?;
         notices.extend(absent.into_iter().map(ScanNotice::Absent));
         named.extend(sightings.iter().map(|sighting| sighting.id.clone()));
         seen.push((block.header, sightings));
@@ -248,7 +250,7 @@ pub fn apply_blocks<'a>(
 /// The deposits of one block, compared with balances where no header vouches for them.
 fn search(
     config: &ScanConfig,
-    node: &RpcNode,
+    (source, now): (ChainSource<'_>, Time),
     block: &Block,
     internal: &[InternalTransfer],
     notices: &mut Vec<ScanNotice>,
@@ -258,25 +260,12 @@ fn search(
     notices.extend(found.odd_logs().into_iter().map(ScanNotice::Odd));
     let sightings = found.sightings().map_err(RpcError::from)?;
     let check = BlockCheck { rules, watch, block, internal, sightings };
-    let mut answers = BTreeMap::new();
+    let (agreement, block) = (rules.agreement.as_ref(), BlockPoint::from(&block.header));
+    let (balances, mut answers) = (BalanceReader { source, agreement, block, now }, BTreeMap::new());
     for question in check.questions() {
-        answers.insert(question, ask_balance(node, &question)?);
+        answers.insert(question, balances.ask(&question)?);
     }
     Ok(check.decide(&answers).map_err(RpcError::from)?)
-}
-
-/// The balance before and after a block. A node that refuses, or a contract that reverts, has not said anything: that
-/// is no failure of the step, which would let one token stop the scanner.
-fn ask_balance(node: &RpcNode, question: &BalanceQuestion) -> Result<BalanceAnswer, ScanError> {
-    let at = |block| match question.token {
-        Some(token) => node.token_balance(token, question.address, BlockTag::Hash(block)),
-        None => node.balance(question.address, BlockTag::Hash(block)),
-    };
-    match at(question.before).and_then(|before| Ok((before, at(question.after)?))) {
-        Ok((before, after)) => Ok(Some((before.units(), after.units()))),
-        Err(RpcError::Refused(_) | RpcError::Malformed(_)) => Ok(None),
-        Err(error) => Err(ScanError::Balance(error)),
-    }
 }
 
 /// The block that the chain itself calls final, as enough providers say.
@@ -289,7 +278,8 @@ fn finality_mark(
     Ok(Some(match (source.providers, &config.rules.agreement) {
         (Some(providers), Some(rule)) if providers.len() >= rule.required => {
             let mark = providers.finalized(agreement::milliseconds(now), tag, rule.required);
-            mark.filter(|mark| mark.agreement.is_reached(rule.required)).map(|mark| mark.header)
+            let is_believed = |mark: &FinalMark| agreement::judge(&mark.agreement, rule, providers, now);
+            mark.filter(|mark| is_believed(mark) == ProviderVerdict::Agreed).map(|mark| mark.header)
         }
         _ => source.node.header(tag)?,
     }))
@@ -337,11 +327,12 @@ fn newest(node: &RpcNode) -> Result<u64, ScanError> {
 /// The highest remembered block that the RPC node has too.
 fn fork(
     config: &ScanConfig,
-    node: &RpcNode,
+    (source, now): (ChainSource<'_>, Time),
     store: &Rows,
     cursor: BlockPoint,
     head: u64,
 ) -> Result<BlockPoint, ScanError> {
+    let node = source.node;
     let has_block = |point: &BlockPoint| -> Result<bool, ScanError> {
         let header = node.header(BlockTag::Number(point.number))?;
         let header = header.ok_or(ScanError::Missing { number: point.number, head })?;
@@ -355,6 +346,12 @@ fn fork(
         if has_block(point)? {
             return Ok(*point);
         }
+    }
+    // Perhaps it is this provider alone that shows another chain: then the next step asks another one.
+    if let (Some(lowest), Some(rule), Some(providers)) = (remembered.last(), &config.rules.agreement, source.providers)
+    {
+        let found = providers.agreement(agreement::milliseconds(now), lowest.number, lowest.hash);
+        agreement::judge(&found, rule, providers, now);
     }
     let below = remembered.last().map_or(cursor.number, |lowest| lowest.number);
     Err(ScanError::TooDeep { below, window: config.window })

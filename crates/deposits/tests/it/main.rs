@@ -10,6 +10,8 @@ mod crediting;
 mod findings;
 mod forgeries;
 mod lies;
+mod providers;
+mod providers_random;
 mod random;
 mod reorgs;
 mod transfers;

@@ -1,10 +1,14 @@
 //! Tokens, and coins that contracts move: only what arrived is credited, whatever logs and traces say.
 
+use bankroll_chains_evm::{B256, InternalTransfer, Quantity};
 use bankroll_chains_simulated::{
     Fate, Reorg, U256,
     contracts::{self, DECLINING, DOLLAR, SPLITTER, TAXED},
 };
-use bankroll_deposits::{AbsentTransfer, ScanNotice, ScanOutcome};
+use bankroll_deposits::{
+    AbsentTransfer, DepositId, DepositKind, Doubt, IncomingTransfer, ScanNotice, ScanOutcome, Sighting,
+    balance_check::BlockCheck,
+};
 
 use crate::world::{ALICE, BOB, STRANGER, TREASURY, World, address, hot, name};
 
@@ -121,6 +125,46 @@ fn what_was_logged_and_did_not_arrive_is_a_notice_and_no_deposit() {
     let ScanOutcome::Moved { notices, deposits, .. } = world.scan().unwrap() else { panic!("a block") };
     let absent = |notice: &ScanNotice| matches!(notice, ScanNotice::Absent(AbsentTransfer { .. }));
     assert_eq!((notices.iter().filter(|notice| absent(notice)).count(), deposits.len()), (0, 0), "zero is nothing");
+}
+
+/// A node that invents a transfer to us and one from us, of the same amount, lies about no balance.
+#[test]
+fn a_traced_transfer_that_another_one_takes_back_is_held() {
+    let world = World::with_tokens();
+    world.mine(1);
+    let block = world.block(1);
+    let transfer = |from, to, ordinal| InternalTransfer {
+        transaction: B256::repeat_byte(7),
+        ordinal,
+        from,
+        to,
+        value: Quantity::new(U256::from(1_125)),
+    };
+    let internal = [transfer(address(ALICE), hot(), 0), transfer(hot(), address(ALICE), 1)];
+    let (rules, watch) = (&world.config.rules, &world.config.watch);
+    let seen = IncomingTransfer {
+        transaction: B256::repeat_byte(7),
+        index: 0,
+        kind: DepositKind::Internal,
+        position: 0,
+        asset: rules.coin,
+        from: address(ALICE),
+        to: hot(),
+        value: Quantity::new(U256::from(1_125)),
+    };
+    let sighting = Sighting {
+        id: DepositId::new(&rules.chain, seen.transaction, seen.kind, 0),
+        transfer: seen,
+        attribution: watch.attribute(1, seen.from, seen.to, seen.asset).unwrap(),
+        header: block.header,
+        required: 3,
+        needs_agreement: false,
+        doubt: None,
+    };
+    let check = BlockCheck { rules, watch, block: &block, internal: &internal, sightings: vec![sighting] };
+    let answers = check.questions().into_iter().map(|question| (question, Some((U256::ZERO, U256::ZERO)))).collect();
+    let doubts: Vec<_> = check.decide(&answers).unwrap().sightings.iter().map(|sighting| sighting.doubt).collect();
+    assert_eq!(doubts, [Some(Doubt::BalanceUnknown)]);
 }
 
 /// The same amounts and restarts on random chains with tokens: what the books have is what the wallet has.

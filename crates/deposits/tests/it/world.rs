@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
+use bankroll_chains_evm::{Address, Block, BlockTag, ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
 use bankroll_chains_simulated::{
     Address as SimulatedAddress, B256, Bytes, Payment, SimulatedChain, SimulatedConfig, SimulatedKey, U256,
     contracts::{self, DECLINING, DOLLAR, TAXED},
@@ -188,6 +188,11 @@ impl World {
 
     pub fn chain(&self) -> MutexGuard<'_, SimulatedChain> {
         self.chain.lock().unwrap()
+    }
+
+    /// A block as the node shows it.
+    pub fn block(&self, number: u64) -> Block {
+        self.node.block(BlockTag::Number(number)).unwrap().unwrap()
     }
 
     /// From here on a wallet is a player's.

@@ -1,7 +1,7 @@
 //! The role `indexer`: calls `bankroll_deposits::Indexer` again and again, and logs what it did.
 
-use bankroll_chains_evm::{AnswerSource, Providers};
-use bankroll_deposits::{ChainSource, Indexer, ScanError, ScanOutcome};
+use bankroll_chains_evm::Providers;
+use bankroll_deposits::{ChainSource, Indexer, ProviderChoice, ScanOutcome};
 use bankroll_ledger::Time;
 use bankroll_store::{Clock, Rows, StoreError};
 use bankroll_terminal::Assets;
@@ -14,7 +14,14 @@ use crate::{log::NodeLog, registry::ChainView};
 
 /// Follows the chain until a stop is requested.
 pub fn follow(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFlag) {
-    let mut indexer_loop = IndexerLoop { setup, log, clock: Clock::machine(), open: None, providers: None };
+    let mut indexer_loop = IndexerLoop {
+        setup,
+        log,
+        clock: Clock::machine(),
+        open: None,
+        providers: None,
+        choice: ProviderChoice::default(),
+    };
     let chain = setup.chain();
     log.write("follows", &format!("follows {chain}: deposits are final after {} blocks", setup.confirmations), &[]);
     let (wake, urls) = (WakeFlag::default(), setup.heads.urls());
@@ -31,6 +38,7 @@ struct IndexerLoop<'a> {
     log: &'a NodeLog,
     clock: Clock,
     providers: Option<Providers>,
+    choice: ProviderChoice,
     /// Kept while all goes well: after a failure everything is read again.
     open: Option<OpenIndexer>,
 }
@@ -65,7 +73,7 @@ impl IndexerLoop<'_> {
             self.open = Some(open);
             return Ok(LoopRound::Waits(format!("the registry does not list {} yet", self.setup.chain())));
         }
-        let outcome = open.step(self.clock.now(), providers)?;
+        let outcome = open.step(self.clock.now(), providers, &mut self.choice)?;
         if let ScanOutcome::Moved { unwound_to, deposits, notices, .. } = &outcome {
             if let Some(fork) = unwound_to {
                 let sentence = format!("the chain was reorganised: block {fork} is the last common one");
@@ -87,7 +95,7 @@ impl IndexerLoop<'_> {
 }
 
 impl OpenIndexer {
-    fn step(&mut self, now: Time, providers: &Providers) -> anyhow::Result<ScanOutcome> {
+    fn step(&mut self, now: Time, providers: &Providers, choice: &mut ProviderChoice) -> anyhow::Result<ScanOutcome> {
         let Self { rows, indexer, view, .. } = self;
         let milliseconds = now.0 / 1_000;
         let provider = providers.best(milliseconds);
@@ -104,22 +112,7 @@ impl OpenIndexer {
         if let Some(error) = unreadable {
             return Err(error.into());
         }
-        match &scanned {
-            Ok(_) => providers.note_result(&provider.name, milliseconds, AnswerSource::Node, &Ok(())),
-            Err(ScanError::Node(error)) => {
-                providers.note_result::<()>(&provider.name, milliseconds, AnswerSource::Node, &Err(error.clone()));
-            }
-            // A balance is a contract's word, or that of a node without old state.
-            Err(ScanError::Balance(error)) => {
-                providers.note_result::<()>(&provider.name, milliseconds, AnswerSource::Contract, &Err(error.clone()));
-            }
-            // Behind the others, or on another branch than before: another provider goes on.
-            Err(ScanError::Lagging { .. } | ScanError::Missing { .. }) => drop(providers.compare_heads(milliseconds)),
-            Err(ScanError::BrokenParent(_) | ScanError::MarkElsewhere { .. }) => {
-                providers.note_lie(&provider.name, milliseconds);
-            }
-            Err(_) => {}
-        }
+        choice.note(providers, &provider.name, milliseconds, &scanned);
         Ok(scanned?)
     }
 }

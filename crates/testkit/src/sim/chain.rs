@@ -18,7 +18,7 @@ use super::{
 const COIN: u128 = 1_000_000_000_000_000_000;
 const GWEI: u64 = 1_000_000_000;
 
-/// Sender, receiver and value of each payment, by the transaction's hash.
+/// Sender, receiver and value of each payment by a transaction itself, by the transaction's hash.
 pub(super) type Payments = std::collections::BTreeMap<String, (Address, Address, u128)>;
 
 impl World {
@@ -29,6 +29,7 @@ impl World {
             let payment = |nonce| Payment::new(CHAIN_ID, nonce, to.0.into(), U256::from(COIN / 50));
             (0..3).for_each(|nonce| self.send(player, payment(nonce)));
         }
+        self.mint_tokens();
         (0..PAYOUT_DEPTH).for_each(|_| self.mine_one());
         for _ in 0..2 {
             let _ = self.scan_with(0, self.now);
@@ -38,7 +39,7 @@ impl World {
     }
 
     /// Signs a person's next transaction, or another version of one, and sends it.
-    fn send(&mut self, person: u64, payment: Payment) {
+    pub fn send(&mut self, person: u64, payment: Payment) {
         let (from, raw) = (self.people.address(person), self.people.key(person).sign(&payment));
         let hash = format!("{:#x}", bankroll_chains_evm::transaction_hash(&raw));
         if let (Some(to), Ok(value)) = (payment.to, u128::try_from(payment.value)) {
@@ -53,7 +54,7 @@ impl World {
         }
     }
 
-    fn next_nonce(&self, person: u64) -> u64 {
+    pub fn next_nonce(&self, person: u64) -> u64 {
         self.wallets.get(&person).map_or(0, |signed| signed.len() as u64)
     }
 
@@ -108,6 +109,9 @@ impl World {
     }
 
     pub fn chatter(&mut self, random: &mut Rng) {
+        if random.u8(..3) == 0 {
+            return self.pay_oddly(random);
+        }
         let nonce = self.next_nonce(OTHERS);
         let plain = |to, value: u64| Payment::new(CHAIN_ID, nonce, to, U256::from(value));
         let (first, second) = ([0x60; 20].into(), [0x61; 20].into());
@@ -193,8 +197,13 @@ impl World {
 
     /// An observer reads what contracts moved in a recent block: the truth, or an error.
     pub fn observe(&mut self, random: &mut Rng) -> Result<(), BrokenPromise> {
+        match random.u8(..4) {
+            0 => return self.lie(random),
+            1 => return self.edit_row(random),
+            _ => {}
+        }
         let number = random.usize(..NODES);
-        // Only the observer reads traces, so only the observer can be lied to.
+        // Left over if the node is down: then the scanner meets it.
         let lie = *random.choice(&[NodeFault::TraceOmitted, NodeFault::TraceFailed]).expect("a fault");
         if random.u8(..3) == 0 {
             self.chain().inject(number, lie, 1);
@@ -204,7 +213,7 @@ impl World {
             let blocks = (0..chain.head().number()).rev().filter_map(|number| chain.block(number));
             blocks.take(10).find(|block| !block.transactions.is_empty()).map_or(0, |block| block.number())
         };
-        let node = &self.scanner_nodes[number];
+        let node = &self.scanner_node(number).node;
         let seen = node.block(BlockTag::Number(at));
         let Ok(Some(block)) = seen else { return self.note_ok("an observer sees no block that can be believed") };
         let Ok(moved) = node.internal_transfers(&block) else {
@@ -214,8 +223,7 @@ impl World {
         let known = chain.block_with(block.header.hash).or_else(|| chain.orphan(block.header.hash));
         let real = known.map_or(0, |block| {
             let counts = block.transactions.iter().filter(|included| included.succeeded());
-            let inner = counts.flat_map(|included| included.frames.iter().skip(1));
-            inner.filter(|frame| !frame.reverted && !frame.value.is_zero()).count()
+            counts.flat_map(|included| included.coin_moves()).filter(|frame| !frame.path.is_empty()).count()
         });
         drop(chain);
         if moved.len() != real {

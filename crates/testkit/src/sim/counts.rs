@@ -45,6 +45,9 @@ pub(super) const KINDS: &[&str] = &[
     "chain: old branch adopted",
     "chain: fees jump",
     "player: double spend",
+    "node: invents a transfer",
+    "node: wrong balance of a token",
+    "rows: a deposit edited",
 ];
 
 /// Faults in answers that the flows never request: nothing here searches for logs by range.

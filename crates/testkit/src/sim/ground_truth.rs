@@ -3,11 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::{B256, SimulatedBlock, SimulatedChain, U256};
+use bankroll_chains_simulated::{
+    B256, SimulatedBlock, SimulatedChain, U256,
+    contracts::{DOLLAR, transfer_call},
+};
 use bankroll_ledger::Seq;
 use bankroll_orders::Address;
 
-use super::people::{ALICE, BOB, CAROLS, HOT, People, SERVERS, TREASURY};
+use super::people::{ALICE, BOB, CAROLS, CHAIN, HOT, People, SERVERS, TREASURY};
 
 /// Blocks on a deposit, its own included, before it may be credited.
 pub(super) const DEPOSIT_DEPTH: u64 = 3;
@@ -19,7 +22,7 @@ pub(super) const PAYOUT_DEPTH: u64 = 6;
 pub(super) struct GroundTruth {
     /// For every block that was ever on the chain: its greatest number of confirmations, itself included.
     pub deepest: BTreeMap<B256, u64>,
-    /// For each transaction: its credits in the journal, and those that were reversed.
+    /// For each deposit: its credits in the journal, and those that were reversed.
     pub credits: BTreeMap<String, (BTreeSet<Seq>, BTreeSet<Seq>)>,
     /// For each settled intent: whether it was paid.
     pub settled: BTreeMap<String, bool>,
@@ -40,7 +43,9 @@ pub(super) struct ObservedTransaction {
 
 /// A payment to us on the chain.
 pub(super) struct IncomingPayment {
-    pub hash: B256,
+    /// As the program names it.
+    pub id: String,
+    pub asset: u32,
     pub from: Address,
     pub to: Address,
     pub value: u128,
@@ -81,26 +86,41 @@ pub(super) fn ours(chain: &SimulatedChain, people: &People) -> Vec<ObservedTrans
     blocks(chain).flat_map(of_block).collect()
 }
 
-/// The payments to us on the chain.
+/// The payments to us on the chain, without the token that keeps a part of them.
 pub(super) fn paid_in(chain: &SimulatedChain, people: &People) -> Vec<IncomingPayment> {
     let head = chain.head().number();
+    let of_block = |block| payments_of(block, head, people);
+    blocks(chain).flat_map(of_block).collect()
+}
+
+/// The payments to us in one block.
+pub(super) fn payments_of(block: &SimulatedBlock, head: u64, people: &People) -> Vec<IncomingPayment> {
+    let confirmations = head.saturating_sub(block.number()).saturating_add(1);
     let mut found = Vec::new();
-    for block in blocks(chain) {
-        for included in block.transactions.iter().filter(|included| included.succeeded()) {
-            let transaction = &included.transaction;
-            let to = transaction.to().map(|to| Address(to.into_array()));
-            let to = to.filter(|to| *to == people.hot || *to == people.carols);
-            let value = u128::try_from(transaction.value()).unwrap_or(u128::MAX);
-            if let Some(to) = to.filter(|_| value > 0) {
-                let confirmations = head.saturating_sub(block.number()).saturating_add(1);
-                found.push(IncomingPayment {
-                    hash: transaction.hash,
-                    from: Address(transaction.sender.into_array()),
-                    to,
-                    value,
-                    confirmations,
-                });
+    for included in block.transactions.iter().filter(|included| included.succeeded()) {
+        let hash = included.transaction.hash;
+        let mut add = |kind: &str, position: usize, asset, from: [u8; 20], to: [u8; 20], value: U256| {
+            let (from, to) = (Address(from), Address(to));
+            let value = u128::try_from(value).unwrap_or(u128::MAX);
+            if (to == people.hot || to == people.carols) && value > 0 {
+                let id = format!("{CHAIN}:{hash:#x}:{kind}:{position}");
+                found.push(IncomingPayment { id, asset, from, to, value, confirmations });
             }
+        };
+        let (own, inner): (Vec<_>, Vec<_>) = included.coin_moves().partition(|frame| frame.path.is_empty());
+        for frame in own {
+            add("native", 0, 1, frame.from.into_array(), frame.to.into_array(), frame.value);
+        }
+        for (position, frame) in inner.into_iter().enumerate() {
+            add("internal", position, 1, frame.from.into_array(), frame.to.into_array(), frame.value);
+        }
+        // A call of `transfer(address,uint256)` of the correct token, as people make it here.
+        let Some(root) = included.frames.first().filter(|root| root.to == DOLLAR) else { continue };
+        let is_transfer = root.input.starts_with(&transfer_call([0; 20].into(), U256::ZERO)[..4]);
+        if let (true, Some(to), Some(value)) = (is_transfer, root.input.get(16..36), root.input.get(36..68)) {
+            let mut receiver = [0; 20];
+            receiver.copy_from_slice(to);
+            add("token", 0, 2, root.from.into_array(), receiver, U256::from_be_slice(value));
         }
     }
     found
@@ -119,9 +139,10 @@ pub(super) fn leads_to(chain: &SimulatedChain, block: B256, mut tip: B256) -> bo
 }
 
 /// The expected shares of a payment by account: the sender decides, or the owner of the address.
-pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -> BTreeMap<String, u128> {
+pub(super) fn shares(people: &People, paid: &IncomingPayment) -> BTreeMap<String, u128> {
+    let IncomingPayment { asset, from, to, value, .. } = *paid;
     let (server, player) = if from == people.address(TREASURY) {
-        return BTreeMap::from([("@house/house/1".to_owned(), value)]);
+        return BTreeMap::from([(format!("@house/house/{asset}"), value)]);
     } else if to == people.carols {
         ("lagoon", "carol")
     } else if from == people.address(ALICE) {
@@ -129,8 +150,11 @@ pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -
     } else if from == people.address(BOB) {
         ("arena", "bob")
     } else {
-        return BTreeMap::from([("@house/suspense/1".to_owned(), value)]);
+        return BTreeMap::from([(format!("@house/suspense/{asset}"), value)]);
     };
+    if asset != 1 {
+        return BTreeMap::from([(format!("{server}/unallocated/{asset}/{player}"), value)]);
+    }
     let (_, buy_in, developer_bps, world_bps) = *SERVERS.iter().find(|(name, ..)| *name == server).expect("a server");
     let (developer, world) = (buy_in * u128::from(developer_bps) / 10_000, buy_in * u128::from(world_bps) / 10_000);
     let unallocated = format!("{server}/unallocated/1/{player}");
@@ -147,6 +171,7 @@ pub(super) fn shares(people: &People, from: Address, to: Address, value: u128) -
 }
 
 /// The account of the wallet that a payment went to.
-pub(super) fn custody(people: &People, to: Address) -> &'static str {
-    if to == people.hot { HOT } else { CAROLS }
+pub(super) fn custody(people: &People, to: Address, asset: u32) -> String {
+    let of_coin = if to == people.hot { HOT } else { CAROLS };
+    of_coin.replace("/1/", &format!("/{asset}/"))
 }

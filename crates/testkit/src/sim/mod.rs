@@ -16,7 +16,7 @@
 //! | what a run is and what it returns | [`run`], [`RunOutcome`], [`SimFailure`] |
 //! | what can happen | [`plan`] |
 //! | what must hold | [`SafetyPromise`], `promises.rs` (after each step), `final_checks.rs` (at the end) |
-//! | the simulated system | `world.rs`, `people.rs`, `books.rs`, `signer_process.rs`, `chain.rs` |
+//! | the simulated system | `world.rs`, `people.rs`, `books.rs`, `signer_process.rs`, `chain.rs`, `doubtful.rs` |
 //! | its callers and roles | `callers.rs`, `requests.rs`, `roles.rs` |
 //! | what goes wrong | `faults.rs`, [`Counts`] |
 //! | planted bugs | [`Bug`], `planted_bugs.rs` |
@@ -26,6 +26,7 @@ mod books;
 mod callers;
 mod chain;
 mod counts;
+mod doubtful;
 mod faults;
 mod final_checks;
 mod ground_truth;

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bankroll_chains_simulated::SimulatedKey;
+use bankroll_chains_simulated::{
+    SimulatedKey,
+    contracts::{DOLLAR, TAXED},
+};
 use bankroll_deposits::{BuyIn, Payer, ServerRules, Servers, WatchList, WatchedAddress};
 use bankroll_ledger::{Amount, AssetId, Name};
 use bankroll_orders::Address;
@@ -113,7 +116,9 @@ pub(super) fn watch_list(people: &People) -> WatchList {
     let of_carol = watched("lagoon", CAROLS, Payer::Player(name("carol")));
     WatchList {
         addresses: BTreeMap::from([(people.hot, hot_wallet), (people.carols, of_carol)]),
-        tokens: BTreeMap::new(),
+        tokens: BTreeMap::from(
+            [(DOLLAR, AssetId(2)), (TAXED, AssetId(3))].map(|(token, asset)| (Address(token.into_array()), asset)),
+        ),
         treasury: BTreeSet::from([people.address(TREASURY)]),
         proven,
         own: BTreeSet::new(),

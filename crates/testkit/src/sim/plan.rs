@@ -47,7 +47,7 @@ kinds! {
     DoubleSpend = 3,
     /// Wallets send again what the chain does not have.
     Resend = 3,
-    /// Other users of the chain: tokens, contracts, transactions that fail.
+    /// Other users of the chain: tokens, contracts, transactions that fail; payments to us in tokens and by contracts.
     Chatter = 6,
     /// New blocks.
     Mine = 18,
@@ -69,7 +69,7 @@ kinds! {
     Payout = 22,
     /// Settlement makes a step.
     Settle = 12,
-    /// An observer reads traces of the newest blocks.
+    /// An observer reads traces of the newest blocks; or a node lies to the scanner; or somebody edits a row.
     Observe = 4,
     /// A player's money moves into the game.
     Spend = 6,

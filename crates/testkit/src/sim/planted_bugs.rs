@@ -4,6 +4,7 @@
 //! (pending requests, answers of the signer, keys of a game server, rows of a job).
 
 use bankroll_chains_evm::SendOutcome;
+use bankroll_chains_simulated::{Distortion, NodeLie, U256};
 use bankroll_ledger::{Action, Guard, Leg, Record, Request, Verdict};
 use bankroll_ledger::{Amount, HoldId};
 use bankroll_store::{
@@ -38,10 +39,14 @@ pub enum Bug {
     SignerWithoutMemory,
     /// The game server gets its answer before the commit.
     AcknowledgedBeforeCommit,
+    /// What no header vouches for is believed on one provider's word.
+    OneProvidersWord,
+    /// A token's log is believed, whatever arrived.
+    LogsBelieved,
 }
 
 impl Bug {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::CreditBeforeFinality,
         Self::CreditWithoutOrphanCheck,
         Self::KeyDropped,
@@ -49,6 +54,8 @@ impl Bug {
         Self::RebuiltAfterLostAnswer,
         Self::SignerWithoutMemory,
         Self::AcknowledgedBeforeCommit,
+        Self::OneProvidersWord,
+        Self::LogsBelieved,
     ];
 }
 
@@ -66,6 +73,12 @@ pub(super) fn remove_orphan_check(requests: &mut [Request]) {
 }
 
 impl World {
+    /// The planted bug: the balance before is what makes the log of the token that keeps a tenth true.
+    pub(super) fn vouch_for_logs(&self, node: usize) {
+        let by = Distortion::Minus(U256::from(100));
+        self.chain().lie_from(node, NodeLie::TokenBalance { of: None, by }, 1);
+    }
+
     /// Refunds payouts that were requested long ago and are not settled.
     pub(super) fn release_holds_on_time_out(&mut self) {
         let late: Vec<String> = self

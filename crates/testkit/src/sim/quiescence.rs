@@ -62,6 +62,7 @@ impl World {
         chain.set_base_fee(1_000_000_000);
         drop(chain);
         self.books.disarm();
+        self.restart_scanner();
         let now = self.now;
         let mut signer = self.signer();
         signer.plan.clear();

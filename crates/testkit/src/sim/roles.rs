@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeSet, error::Error};
 
-use bankroll_deposits::{CreditError, ScanError, ScanOutcome, crediting, scanner};
+use bankroll_chains_evm::Provider;
+use bankroll_deposits::{ChainSource, CreditError, ProviderChoice, ScanError, ScanOutcome, crediting, scanner};
 use bankroll_ledger::Time;
 use bankroll_store::FaultKind;
 use bankroll_withdrawals::{PayoutError, StepResult, WaitReason, payouts};
@@ -38,7 +39,13 @@ impl World {
 
     /// One step of the scanner; returns whether it is idle.
     pub fn scan_with(&mut self, node: usize, now: u64) -> Result<bool, BrokenPromise> {
-        let scanned = scanner::step(&self.scanning, Time(now), &self.scanner_nodes[node], self.books.rows());
+        if self.bug == Some(Bug::LogsBelieved) {
+            self.vouch_for_logs(node);
+        }
+        let (used, providers) = (self.scanner_node(node), &self.scanner_nodes);
+        let source = ChainSource { node: &used.node, providers: Some(providers) };
+        let scanned = scanner::step(&self.scanning, Time(now), source, self.books.rows());
+        ProviderChoice::default().note(providers, &used.name, now / 1_000, &scanned);
         let is_idle = matches!(scanned, Ok(ScanOutcome::UpToDate));
         let line = match &scanned {
             Ok(ScanOutcome::UpToDate) => "nothing new".into(),
@@ -55,6 +62,10 @@ impl World {
             }
             _ => Ok(is_idle),
         }
+    }
+
+    pub fn scanner_node(&self, node: usize) -> &Provider {
+        self.scanner_nodes.iter().nth(node).expect("one of the nodes")
     }
 
     /// One step of crediting; returns whether it is idle.

@@ -6,10 +6,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bankroll_chains_evm::{ChainIdentity, FinalityMark, InProcessRpc, RpcNode};
-use bankroll_chains_simulated::{B256, Bytes, SimulatedChain, SimulatedConfig};
+use bankroll_chains_evm::{
+    Address, ChainIdentity, FinalityMark, HealthRules, InProcessRpc, Provider, Providers, Quantity, RpcNode,
+};
+use bankroll_chains_simulated::{
+    B256, Bytes, SimulatedChain, SimulatedConfig, U256,
+    contracts::{DOLLAR, TAXED},
+};
 use bankroll_deposits::{
-    DepositRules as ScanRules, ScanConfig, Servers,
+    DepositRules as ScanRules, ProviderAgreement, ScanConfig, Servers,
     crediting::{PreparedRequests, WatchLists},
 };
 use bankroll_ledger::{Asset, AssetId, Unit};
@@ -45,7 +50,8 @@ pub(super) struct World {
     pub books: SimBooks,
     pub signer: Arc<Mutex<SignerProcess>>,
     pub client: SignerClient,
-    pub scanner_nodes: Vec<RpcNode>,
+    /// The scanner's nodes; both must agree.
+    pub scanner_nodes: Providers,
     pub payout_nodes: Vec<RpcNode>,
     pub scanning: ScanConfig,
     pub servers: Servers,
@@ -85,7 +91,7 @@ impl World {
             books: SimBooks::new(started_at),
             client: client(&signer),
             signer,
-            scanner_nodes: nodes(&chain, identity),
+            scanner_nodes: providers(&chain, identity),
             payout_nodes: nodes(&chain, identity),
             chain,
             scanning: scanning(&people, bug),
@@ -104,6 +110,11 @@ impl World {
         };
         let coin = Asset { chain: name(CHAIN), unit: Unit::Native, decimals: 18, symbol: "SIM".into() };
         world.books.ledger().list_asset(coin).expect("an asset can be listed");
+        for (token, symbol) in [(DOLLAR, "DOLLAR"), (TAXED, "TAXED")] {
+            let unit = Unit::Token(name(&Address(token.into_array()).lower_hex()));
+            let token = Asset { chain: name(CHAIN), unit, decimals: 6, symbol: symbol.into() };
+            world.books.ledger().list_asset(token).expect("an asset can be listed");
+        }
         world.open_accounts();
         world.fund_house();
         world
@@ -146,7 +157,7 @@ impl World {
 
     pub fn restart_scanner(&mut self) {
         let identity = self.payout_nodes[0].identity();
-        self.scanner_nodes = nodes(&self.chain, identity);
+        self.scanner_nodes = providers(&self.chain, identity);
     }
 
     pub fn restart_payouts(&mut self) {
@@ -160,6 +171,12 @@ impl World {
         self.stalled = None;
         self.callers.deferred.clear();
     }
+}
+
+fn providers(chain: &Arc<Mutex<SimulatedChain>>, identity: ChainIdentity) -> Providers {
+    let named = nodes(chain, identity).into_iter().enumerate();
+    let list = named.map(|(number, node)| Provider { name: format!("node {number}"), node }).collect();
+    Providers::new(list, HealthRules::default()).expect("two nodes of one chain")
 }
 
 fn nodes(chain: &Arc<Mutex<SimulatedChain>>, identity: ChainIdentity) -> Vec<RpcNode> {
@@ -176,14 +193,18 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
 }
 
 fn scanning(people: &People, bug: Option<Bug>) -> ScanConfig {
+    // From one buy-in of the dearer server on; tokens always.
+    let above = BTreeMap::from([(AssetId(1), Quantity::new(U256::from(11_000_000_000_000_000_u64)))]);
+    let agreement = ProviderAgreement { above, required: 2, providers: NODES };
+    let agreement = (!matches!(bug, Some(Bug::OneProvidersWord | Bug::LogsBelieved))).then_some(agreement);
     let confirmations = if bug == Some(Bug::CreditBeforeFinality) { 1 } else { DEPOSIT_DEPTH };
     ScanConfig {
-        rules: ScanRules { chain: name(CHAIN), coin: AssetId(1), confirmations, agreement: None },
+        rules: ScanRules { chain: name(CHAIN), coin: AssetId(1), confirmations, agreement },
         watch: people::watch_list(people),
         start: 1,
         window: 24,
         blocks_per_step: 20,
-        traces: false,
+        traces: true,
         finality: FinalityMark::Depth,
     }
 }

@@ -89,7 +89,10 @@ fn a_node_that_contradicts_its_own_commitments_is_left_alone_for_long() {
     let lies = [NodeFault::TransactionOmitted, NodeFault::LogOmitted, NodeFault::WrongStatus, NodeFault::WrongValue];
     for lie in lies {
         let world = ten_blocks();
-        world.call(1, contracts::DOLLAR, 0, contracts::mint_call(world.player(1).address(), U256::from(5)));
+        // A transaction of nothing would stay right with twice its value.
+        if lie != NodeFault::WrongValue {
+            world.call(1, contracts::DOLLAR, 0, contracts::mint_call(world.player(1).address(), U256::from(5)));
+        }
         world.pay(2, HOUSE, 5);
         world.mine();
         let providers = providers(&world, 2);

@@ -65,3 +65,14 @@ fn a_signer_without_memory_is_found() {
 fn an_acknowledgement_before_the_commit_is_found() {
     found(Bug::AcknowledgedBeforeCommit);
 }
+
+#[test]
+fn one_providers_word_is_found() {
+    let promise = found(Bug::OneProvidersWord).map(|failure| failure.broken.promise);
+    assert!(promise.is_none_or(|promise| promise == SafetyPromise::CreditedRight), "{promise:?}");
+}
+
+#[test]
+fn a_token_that_is_believed_by_its_log_is_found() {
+    found(Bug::LogsBelieved);
+}
