@@ -25,6 +25,7 @@
 //! | what is watched, and whose money it is | [`WatchList`], [`Payer`], [`Purpose`] |
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
+//! | what our own wallets sent | [`outgoing`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
@@ -45,6 +46,7 @@ pub mod follower;
 mod grants;
 mod id;
 pub mod indexer;
+pub mod outgoing;
 mod rows;
 pub mod scanner;
 pub mod sighting;
@@ -63,6 +65,7 @@ pub use event_log::{DepositHistory, EvidenceFault};
 pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
+pub use outgoing::{OutgoingTransaction, OutgoingView, UnexplainedNonce};
 pub use rows::DEPOSITS;
 pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
 pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};

@@ -9,6 +9,7 @@ mod crediting;
 mod findings;
 mod forgeries;
 mod lies;
+mod outgoing;
 mod random;
 mod reorgs;
 mod transfers;

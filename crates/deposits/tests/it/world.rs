@@ -32,7 +32,8 @@ pub const ALICE: u64 = 1;
 pub const BOB: u64 = 2;
 pub const TREASURY: u64 = 3;
 pub const STRANGER: u64 = 4;
-const HOT: u64 = 100;
+/// Our wallet.
+pub const HOT: u64 = 100;
 const SEED: u64 = 11;
 
 /// A table as the registry has one: a server and the version of its configuration.
@@ -104,6 +105,7 @@ impl World {
                     treasury: BTreeSet::from([address(TREASURY)]),
                     proven: BTreeMap::from(proven),
                     own: BTreeSet::new(),
+                    paying: BTreeSet::from([hot()]),
                 },
                 start: 1,
                 window: 16,

@@ -178,4 +178,6 @@ fn write_addresses(registry: &Registry, chain: &Name, watch: &mut WatchList) {
     let wallets = registry.wallets().filter(|wallet| wallet.chain == *chain);
     let unwatched = wallets.map(|wallet| wallet.address).filter(|own| !watch.addresses.contains_key(own));
     watch.own = unwatched.collect();
+    let paying = registry.wallets().filter(|wallet| wallet.chain == *chain && wallet.role != WalletRole::Deposit);
+    watch.paying = paying.map(|wallet| wallet.address).collect();
 }
