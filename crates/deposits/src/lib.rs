@@ -40,6 +40,7 @@ pub mod buy_in;
 pub mod chain_event;
 pub mod credit;
 pub mod crediting;
+pub mod custody_gap;
 mod error;
 pub mod event_log;
 pub mod follower;

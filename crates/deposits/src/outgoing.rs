@@ -204,13 +204,21 @@ pub(crate) fn included(chain: &Name, sent: &OutgoingTransaction, now: Time) -> S
 const COLUMNS: &str = "SELECT chain, tx_hash, wallet, nonce, to_address, value_raw, fee_raw, succeeded, block_number,
     is_canonical, first_seen_at FROM withdrawals_chain";
 
-/// Those of which no job is known, oldest first: newly seen ones, and those that no job made.
+/// Those of which no job is known, of one chain or of all, oldest first: newly seen ones, and those that no job made.
 ///
 /// # Errors
 /// If the rows cannot be read, or this program did not write them.
-pub fn without_maker(reader: &Reader, most: usize) -> Result<Vec<OutgoingView>, DepositViewError> {
-    let sql = format!("{COLUMNS} WHERE made_by IS NULL ORDER BY first_seen_at, tx_hash LIMIT {most}");
-    views(reader, &sql, Vec::new())
+pub fn without_maker(
+    reader: &Reader,
+    chain: Option<&Name>,
+    most: usize,
+) -> Result<Vec<OutgoingView>, DepositViewError> {
+    let (of_chain, values) = match chain {
+        Some(chain) => ("AND chain = $1", vec![text(chain.as_str())]),
+        None => ("", Vec::new()),
+    };
+    let sql = format!("{COLUMNS} WHERE made_by IS NULL {of_chain} ORDER BY first_seen_at, tx_hash LIMIT {most}");
+    views(reader, &sql, values)
 }
 
 /// Those of a chain with these hashes.

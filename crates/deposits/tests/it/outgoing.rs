@@ -47,7 +47,7 @@ fn a_transaction_of_our_wallet_is_written_with_its_gas_and_whether_it_failed() {
     let before = U256::from(1_000_000_000_000_000_000_u64);
     let left = sent.iter().fold(U256::ZERO, |sum, sent| sum + sent.left());
     assert_eq!(world.chain().balance(hot().0.into()), before - left);
-    assert_eq!(outgoing::without_maker(world.reader(), 10).unwrap().len(), 2);
+    assert_eq!(outgoing::without_maker(world.reader(), None, 10).unwrap().len(), 2);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! | `books` | the scrub: findings, repaired indexes, passes that are overdue |
 //! | `deposits` | deposits that wait for a person, the indexer |
 //! | `payouts` | wallets and payouts that need a person |
+//! | `wallets` | what wallets hold compared with the books, and transactions that no payout made |
 //! | `node` | this node: certificate, disk, clock |
 //! | `counts` | open alerts as metrics |
 //!
@@ -20,6 +21,7 @@ mod counts;
 mod deposits;
 mod node;
 mod payouts;
+mod wallets;
 mod webhooks;
 
 use std::{
@@ -80,6 +82,8 @@ impl AlertSettings {
             ("scrub", books::scrub(self.node.clone(), self.scrub_file.clone(), self.folder.is_some(), held_since)),
             ("deposits", Box::new(deposits::waiting)),
             ("payouts", Box::new(payouts::waiting)),
+            ("reconciliation", Box::new(wallets::balances)),
+            ("wallets", Box::new(wallets::foreign)),
             ("webhooks", Box::new(webhooks::disabled)),
             ("certificate", node::certificate(self.node.clone(), self.certificates.clone())),
             ("clock", node::clock(self.node.clone(), Clock::machine())),

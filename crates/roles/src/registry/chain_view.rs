@@ -70,6 +70,11 @@ impl ChainView {
         paused.map(|server| server.name.clone()).collect()
     }
 
+    /// The servers that are paid for on this chain.
+    pub fn all_servers(&self) -> BTreeSet<Name> {
+        self.registry.servers().map(|server| server.name.clone()).collect()
+    }
+
     /// The hot wallets of the chain. One that no server pays from any more finishes what it has begun.
     pub fn payout_wallets(&self) -> Vec<PayoutWallet> {
         let hot = self.registry.wallets().filter(|wallet| wallet.chain == self.chain && wallet.role == WalletRole::Hot);
