@@ -48,6 +48,12 @@ use crate::{
 /// Between two rounds.
 const EVERY: Duration = Duration::from_secs(2);
 
+/// What wallets alone say.
+#[cfg(test)]
+pub(crate) fn wallet_conditions(reader: &Reader, now: Time) -> anyhow::Result<Vec<AlertObservation>> {
+    Ok([wallets::balances(reader, now)?, wallets::foreign(reader, now)?].concat())
+}
+
 /// Observes the conditions of a few kinds. It is asked in every round.
 pub type ConditionSource = Box<dyn FnMut(&Reader, Time) -> anyhow::Result<Vec<AlertObservation>> + Send>;
 
