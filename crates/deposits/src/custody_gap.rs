@@ -29,7 +29,8 @@ pub struct CustodyGap {
     pub unreversed: U256,
 }
 
-const COLUMNS: &str = "SELECT id, tx_hash, asset, amount_raw, from_address, to_address, purpose, doubt, chain_state, review_state,
+const COLUMNS: &str =
+    "SELECT id, tx_hash, asset, amount_raw, from_address, to_address, purpose, doubt, chain_state, review_state,
     ledger_state, ledger_epoch, ledger_error, ledger_error_epoch, epoch FROM deposits WHERE chain = $1";
 
 /// All of a chain, as its rows are now.

@@ -8,7 +8,15 @@ use bankroll_store::{
 
 /// The rights of the roles on the tables of [`crate::DEPOSITS`].
 pub const DEPOSITS_GRANTS: &[TableGrants] = &[
-    TableGrants { table: "chain_cursor", grants: &[books(&[Read]), indexer(&[Read, Insert, Update(CURSOR)])] },
+    TableGrants {
+        table: "chain_cursor",
+        grants: &[
+            books(&[Read]),
+            indexer(&[Read, Insert, Update(CURSOR)]),
+            // Nothing new is paid on a chain whose indexer has stopped.
+            RoleGrant { role: "payouts", rights: &[Read] },
+        ],
+    },
     TableGrants { table: "block_headers", grants: &[books(&[Read]), indexer(&[Read, Insert, Delete])] },
     // The indexer never writes the ledger's columns: if it could say that a deposit is booked, it could hide one, or
     // have the books reverse one.

@@ -234,8 +234,7 @@ pub fn apply_blocks<'a>(
     }
     let above = (fork != cursor.point).then_some(fork.number);
     let sent = search_outgoing(config, source.node, store, fork, &blocks[..seen.len()], &mut notices)?;
-    let mut sent: Vec<Statement> =
-        sent.iter().map(|sent| outgoing::included(&config.rules.chain, sent, now)).collect();
+    let mut sent: Vec<Statement> = sent.iter().map(|sent| outgoing::included(&config.rules.chain, sent, now)).collect();
     if let Some(above) = above {
         sent.insert(0, outgoing::unwound(&config.rules.chain, above, now));
     }

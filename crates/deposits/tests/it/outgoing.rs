@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use bankroll_chains_evm::{ChainIdentity, InProcessRpc, RpcNode};
-use bankroll_chains_simulated::{
-    Bytes, Fate, Reorg, SimulatedChain, U256,
-    contracts::REFUSING,
-};
+use bankroll_chains_simulated::{Bytes, Fate, Reorg, SimulatedChain, U256, contracts::REFUSING};
 use bankroll_deposits::{OutgoingView, ScanNotice, ScanOutcome, outgoing, scanner};
 use bankroll_ledger::Time;
 

@@ -50,9 +50,9 @@ use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 use crate::reconciliation::{RECONCILIATION, RECONCILIATION_GRANTS};
 pub use bankroll_store::RowsLocation;
 pub use booking::prepare_books;
+pub use heads::HeadSettings;
 #[cfg(test)]
 pub(crate) use many_chains::one_chain;
-pub use heads::HeadSettings;
 pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ChainFinding, ProbeResult, ProbeTrouble};

@@ -10,7 +10,7 @@ use bankroll_chains_evm::U256;
 use bankroll_deposits::{custody_gap, follower::BlockPoint, outgoing, view};
 use bankroll_ledger::{AccountName, AssetId, Name, Seq, Time};
 use bankroll_orders::Address;
-use bankroll_registry::{Registry, RegisteredWallet, WalletRole};
+use bankroll_registry::{RegisteredWallet, Registry, WalletRole};
 use bankroll_store::Reader;
 use bankroll_withdrawals::views::{self, SettledPayout};
 
@@ -166,7 +166,8 @@ fn settled_elsewhere(reader: &Reader, chain: &Name, cursor: BlockPoint) -> anyho
     Ok(settled)
 }
 
-/// What happened between an older block and the indexer's.
+/// What happened between an older block and the indexer's. What no payout made is left out: so the difference begins in
+/// the block that has it.
 fn add_after(reader: &Reader, chain: &Name, coin: AssetId, at: u64, terms: &mut Terms) -> anyhow::Result<()> {
     let all = custody_gap::came_above(reader, chain, at)?;
     let moves: BTreeSet<&str> = all.iter().filter(|came| came.is_internal).map(|came| came.tx_hash.as_str()).collect();
@@ -176,7 +177,10 @@ fn add_after(reader: &Reader, chain: &Name, coin: AssetId, at: u64, terms: &mut 
             add(&mut terms.entry((came.from, came.asset)).or_default().left_after, came.unbooked);
         }
     }
-    for sent in outgoing::above(reader, chain, at)? {
+    let sent = outgoing::above(reader, chain, at)?;
+    let hashes: Vec<String> = sent.iter().map(|sent| sent.tx_hash.clone()).collect();
+    let made = views::makers_of(reader, chain.as_str(), &hashes)?;
+    for sent in sent.iter().filter(|sent| made.contains_key(&sent.tx_hash)) {
         // What went to a wallet of ours has a row of deposits, and was counted with it.
         let left = if moves.contains(sent.tx_hash.as_str()) { sent.fee } else { sent.left() };
         add(&mut terms.entry((sent.wallet, coin)).or_default().left_after, left);

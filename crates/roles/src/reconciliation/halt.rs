@@ -30,11 +30,8 @@ pub fn halt_of(reader: &Reader, chain: &Name, is_development: bool) -> anyhow::R
     if is_development {
         return Ok(None);
     }
-    let filter = AlertFilter {
-        state: Some(AlertState::Open),
-        kind: Some(AlertKind::WalletDeficit),
-        ..AlertFilter::default()
-    };
+    let filter =
+        AlertFilter { state: Some(AlertState::Open), kind: Some(AlertKind::WalletDeficit), ..AlertFilter::default() };
     let prefix = format!("{chain}/");
     let open = views::list(reader, &filter, ALERTS_MAX)?;
     let deficit = open.into_iter().find(|alert| alert.subject.starts_with(&prefix));

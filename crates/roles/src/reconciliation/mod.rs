@@ -8,6 +8,7 @@
 //! | `chain_side` | asks every provider for the balances at that block |
 //! | `rows` | the table `wallet_balances`: what the alerts, the command and the payouts see |
 //! | `watch` | the loop of the role `books` |
+//! | `report` | one comparison for a person |
 //! | `halt` | why nothing new is paid on a chain |
 //!
 //! The rows are what the chain is at the indexer's block, whatever was unwound before: so the balance is asked at the
@@ -18,6 +19,7 @@
 mod books_side;
 mod chain_side;
 mod halt;
+mod report;
 mod rows;
 mod terms;
 #[cfg(test)]
@@ -27,8 +29,9 @@ mod watch;
 use bankroll_store::{Migrations, RoleGrant, TableGrants, TableRight};
 
 pub use books_side::{BooksAtBlock, WalletAsset, read};
-pub use chain_side::{BalanceUnknown, reconcile_at};
+pub use chain_side::{BalanceUnknown, ReconciledWallet, reconcile_at};
 pub use halt::halt_of;
+pub use report::{ChainComparison, compare};
 pub use rows::{KnownBalance, differing, known, write};
 pub use terms::{BalanceTerms, Difference, WalletBalance};
 pub(crate) use watch::watch;

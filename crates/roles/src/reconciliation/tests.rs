@@ -23,7 +23,7 @@ use bankroll_store::{
 };
 
 use super::{
-    Difference, KnownBalance, halt_of, known,
+    Difference, KnownBalance, compare, halt_of, known,
     terms::{BalanceTerms, WalletBalance},
     watch::{match_makers, round},
 };
@@ -414,6 +414,50 @@ fn one_wei_that_is_stolen_is_found_with_the_wallet_named_and_halts_payouts() {
     world.agrees(BalanceTerms::default());
     let open: Vec<_> = world.alerts().into_iter().map(|(kind, ..)| kind).collect();
     assert_eq!((open, world.halt()), (vec!["foreign_transaction".to_owned()], None));
+}
+
+#[test]
+fn an_indexer_that_has_stopped_halts_payouts_on_every_kind_of_chain_until_it_goes_on() {
+    let world = World::new();
+    assert_eq!(world.halt(), None);
+    let note = |why| one("UPDATE chain_cursor SET stopped = $1", vec![why]);
+    world.rows().write(vec![note(text("deeper than the window"))]).unwrap();
+    let says = Some(format!("the indexer of {CHAIN} has stopped: deeper than the window"));
+    assert_eq!(world.halt(), says);
+    assert_eq!(halt_of(world.rows().reader(), &name(CHAIN), true).unwrap(), says);
+    assert_eq!(halt_of(world.rows().reader(), &name("eip155:5"), false).unwrap(), None);
+    world.rows().write(vec![note(bankroll_ledger::ColumnValue::Null)]).unwrap();
+    assert_eq!(world.halt(), None);
+}
+
+/// The story of `bankroll reconcile --at`: the block before which all was well.
+#[test]
+fn an_older_block_is_compared_with_what_came_and_left_since() {
+    let mut world = World::new();
+    let start = world.chain().head().number();
+    world.pay(STRANGER, address(HOT), 5);
+    world.settle(1);
+    let id = world.pay_out(7);
+    world.settle(3);
+    world.settle_payout(&id, 7);
+    world.pay(HOT, address(STRANGER), 1);
+    world.settle(2);
+    let at = |world: &World, block| {
+        let found = compare(&world.setup, world.rows().reader(), block, Time(9)).unwrap().unwrap();
+        found.wallets[0].1.as_ref().unwrap().clone()
+    };
+    let gone = at(&world, None).difference();
+    assert!(matches!(gone, Difference::Deficit(_)), "{gone:?}");
+    for block in start..=start + 6 {
+        let balance = at(&world, Some(block));
+        let expected = if block < start + 5 { Difference::None } else { gone };
+        assert_eq!(balance.difference(), expected, "block {block}: {balance:?}");
+    }
+    let unread = compare(&world.setup, world.rows().reader(), Some(99), Time(9)).unwrap_err();
+    assert_eq!(
+        unread.to_string(),
+        format!("block 99 of {CHAIN} is not read yet: the indexer is at block {}", start + 6)
+    );
 }
 
 #[test]
