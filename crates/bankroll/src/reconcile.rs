@@ -3,7 +3,7 @@
 use bankroll_ledger::{Amount, AssetId, Name};
 use bankroll_roles::{
     flows::FlowSetup,
-    reconciliation::{BalanceTerms, ChainComparison, Difference, ReconciledWallet, WalletBalance, compare},
+    reconciliation::{BalanceDifference, BalanceTerms, ChainComparison, ReconciledWallet, WalletBalance, compare},
 };
 use bankroll_store::Clock;
 use bankroll_terminal::{self as terminal, Assets, Exit, NotFound, Paint, table, thousands};
@@ -100,9 +100,9 @@ fn lines(asset: AssetId, balance: &WalletBalance, assets: &Assets) -> String {
         lines.add_row([if is_added { "+" } else { "-" }, words, &amount(term.to_string())]);
     }
     let (sign, difference, words) = match balance.difference() {
-        Difference::None => ("", None, "no difference"),
-        Difference::Surplus(more) => ("+", Some(more.to_string()), "DIFFERENCE: more than it should"),
-        Difference::Deficit(less) => ("-", Some(less.to_string()), "DIFFERENCE: less than it should"),
+        BalanceDifference::None => ("", None, "no difference"),
+        BalanceDifference::Surplus(more) => ("+", Some(more.to_string()), "DIFFERENCE: more than it should"),
+        BalanceDifference::Deficit(less) => ("-", Some(less.to_string()), "DIFFERENCE: less than it should"),
     };
     lines.add_row([sign, words, &difference.map(amount).unwrap_or_default()]);
     lines.add_row(["=", "the wallet holds", &amount(balance.on_chain.to_string())]);

@@ -1,8 +1,8 @@
 //! The transactions that our own wallets sent, each as its block has it: what a payout really cost, whether it failed,
 //! and whether another transaction than ours used a key of ours.
 //!
-//! To recover the sender of every transaction is too expensive, so the node's own claim is a filter, and what passes is
-//! recovered. A node that hides one is caught by the wallet's number of transactions: it differs from what was seen, and
+//! To recover the sender of every transaction is too expensive, so the node's own claim is a filter, and what passes
+//! is recovered. A node that hides one is caught by the wallet's number of transactions: it differs from what was seen, and
 //! the scanner then recovers every sender of its blocks.
 //!
 //! It does not know payouts: whether a job made a transaction, the role `books` finds out ([`note_makers`]).

@@ -13,7 +13,7 @@ use bankroll_store::Reader;
 use bankroll_withdrawals::views;
 use serde_json::json;
 
-use crate::reconciliation::{Difference, KnownBalance, differing};
+use crate::reconciliation::{BalanceDifference, KnownBalance, differing};
 
 /// Of our own transactions without a payout, so many are looked at.
 const FOREIGN_MAX: usize = 1_000;
@@ -25,9 +25,13 @@ pub(super) fn balances(reader: &Reader, _: Time) -> anyhow::Result<Vec<AlertObse
     let (mut less, mut more) = (Vec::new(), Vec::new());
     for known in differing(reader)? {
         match known.difference {
-            Difference::Deficit(amount) => less.push(differs(WalletDeficit, &known, &amount.to_string(), "less")),
-            Difference::Surplus(amount) => more.push(differs(WalletSurplus, &known, &amount.to_string(), "more")),
-            Difference::None => {}
+            BalanceDifference::Deficit(amount) => {
+                less.push(differs(WalletDeficit, &known, &amount.to_string(), "less"))
+            }
+            BalanceDifference::Surplus(amount) => {
+                more.push(differs(WalletSurplus, &known, &amount.to_string(), "more"))
+            }
+            BalanceDifference::None => {}
         }
     }
     Ok(vec![AlertObservation::all(WalletDeficit, less), AlertObservation::all(WalletSurplus, more)])

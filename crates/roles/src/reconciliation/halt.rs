@@ -1,10 +1,10 @@
-//! Why nothing new is paid on a chain. Level-triggered: each round of the payouts role reads it anew, and what it names is
-//! over when its row says so.
+//! Why nothing new is paid on a chain. Level-triggered: each round of the payouts role reads it anew, and what it names
+//! is over when its row says so.
 //!
 //! | reason | written by | ends |
 //! | --- | --- | --- |
 //! | the indexer cannot go on (`chain_cursor.stopped`) | the indexer | when it goes on |
-//! | a wallet holds less than it should (alert `wallet_deficit`, state `open`) | the books | when the difference is gone, or a person acknowledges the alert |
+//! | a wallet holds too little (alert `wallet_deficit`, `open`) | the books | with it, or when a person acknowledges it |
 //!
 //! A wallet that holds more never halts anything: anybody can send a base unit in a way that only a balance shows.
 

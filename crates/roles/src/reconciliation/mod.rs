@@ -33,7 +33,7 @@ pub use chain_side::{BalanceUnknown, ReconciledWallet, reconcile_at};
 pub use halt::halt_of;
 pub use report::{ChainComparison, compare};
 pub use rows::{KnownBalance, differing, known, write};
-pub use terms::{BalanceTerms, Difference, WalletBalance};
+pub use terms::{BalanceDifference, BalanceTerms, WalletBalance};
 pub(crate) use watch::watch;
 
 /// The table of reconciliation.

@@ -9,7 +9,7 @@ use bankroll_store::{
 
 use super::{
     books_side::WalletAsset,
-    terms::{BalanceTerms, Difference, WalletBalance},
+    terms::{BalanceDifference, BalanceTerms, WalletBalance},
 };
 
 /// From so many rounds in a row on a difference counts: one alone may be a provider that was wrong for a moment.
@@ -25,7 +25,7 @@ pub struct KnownBalance {
     pub name: String,
     pub block: u64,
     pub on_chain: String,
-    pub difference: Difference,
+    pub difference: BalanceDifference,
     pub terms: BalanceTerms,
     /// In how many rounds in a row there was a difference.
     pub rounds: u64,
@@ -125,7 +125,7 @@ fn known_of(row: &Row) -> Result<KnownBalance, BadRow> {
         name: text_of(row, "name")?.to_owned(),
         block: number_of(row, "block_number")?,
         on_chain: text_of(row, "on_chain")?.to_owned(),
-        difference: Difference::of_signed(text_of(row, "difference")?).ok_or(BadRow { column: "difference" })?,
+        difference: BalanceDifference::of_signed(text_of(row, "difference")?).ok_or(BadRow { column: "difference" })?,
         terms: serde_json::from_str(text_of(row, "terms")?).map_err(|_| BadRow { column: "terms" })?,
         rounds: number_of(row, "rounds")?,
         since: Time(number_of(row, "since")?),

@@ -36,7 +36,7 @@ pub struct BalanceTerms {
 
 /// What a wallet holds more, or less, than it should, in base units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum BalanceDifference {
     None,
     Surplus(U256),
     Deficit(U256),
@@ -77,18 +77,18 @@ impl BalanceTerms {
 impl WalletBalance {
     /// Both sides have what the other side would subtract, so that no subtraction hides a difference.
     #[must_use]
-    pub fn difference(&self) -> Difference {
+    pub fn difference(&self) -> BalanceDifference {
         let holds = self.on_chain.saturating_add(self.terms.sum(false));
         let should = self.terms.in_books.saturating_add(self.terms.sum(true));
         match holds.cmp(&should) {
-            std::cmp::Ordering::Equal => Difference::None,
-            std::cmp::Ordering::Greater => Difference::Surplus(holds.abs_diff(should)),
-            std::cmp::Ordering::Less => Difference::Deficit(holds.abs_diff(should)),
+            std::cmp::Ordering::Equal => BalanceDifference::None,
+            std::cmp::Ordering::Greater => BalanceDifference::Surplus(holds.abs_diff(should)),
+            std::cmp::Ordering::Less => BalanceDifference::Deficit(holds.abs_diff(should)),
         }
     }
 }
 
-impl Difference {
+impl BalanceDifference {
     #[must_use]
     pub const fn is_none(self) -> bool {
         matches!(self, Self::None)

@@ -54,9 +54,11 @@ pub fn makers_of(reader: &Reader, chain: &str, hashes: &[String]) -> Result<BTre
 pub fn unsettled_hashes(reader: &Reader, chain: &str) -> Result<Vec<String>, ViewError> {
     let sql = format!(
         "SELECT payout_attempts.tx_hash AS tx_hash
-         FROM withdrawal_requests JOIN withdrawal_queue ON withdrawal_queue.withdrawal_request_id = withdrawal_requests.id
+         FROM withdrawal_requests
+           JOIN withdrawal_queue ON withdrawal_queue.withdrawal_request_id = withdrawal_requests.id
            JOIN payout_attempts ON payout_attempts.job = withdrawal_queue.id
-         WHERE withdrawal_requests.status = '{}' AND withdrawal_queue.chain = $1 AND payout_attempts.tx_hash IS NOT NULL",
+         WHERE withdrawal_requests.status = '{}' AND withdrawal_queue.chain = $1
+           AND payout_attempts.tx_hash IS NOT NULL",
         IntentStatus::Approved.as_str()
     );
     let hash = |row: &Row| Ok(text_of(row, "tx_hash")?.to_owned());
@@ -86,10 +88,11 @@ pub fn settled_above(reader: &Reader, chain: &str, block: u64) -> Result<Vec<Set
 
 fn settled(reader: &Reader, condition: &str, values: Vec<ColumnValue>) -> Result<Vec<SettledPayout>, ViewError> {
     let sql = format!(
-        "SELECT withdrawal_requests.id AS id, withdrawal_requests.final_tx_hash AS tx_hash, withdrawal_requests.status AS status,
-           withdrawal_requests.amount AS amount, withdrawal_requests.fee AS fee, withdrawal_requests.reason AS reason,
+        "SELECT withdrawal_requests.id AS id, withdrawal_requests.final_tx_hash AS tx_hash,
+           withdrawal_requests.status AS status, withdrawal_requests.amount AS amount, withdrawal_requests.fee AS fee, withdrawal_requests.reason AS reason,
            withdrawal_queue.operation_wallet_address_id AS wallet, withdrawal_queue.block_number AS block_number
-         FROM withdrawal_requests JOIN withdrawal_queue ON withdrawal_queue.withdrawal_request_id = withdrawal_requests.id
+         FROM withdrawal_requests
+           JOIN withdrawal_queue ON withdrawal_queue.withdrawal_request_id = withdrawal_requests.id
          WHERE withdrawal_queue.chain = $1 AND withdrawal_requests.final_tx_hash IS NOT NULL
            AND withdrawal_requests.status <> '{}' AND {condition}",
         IntentStatus::Approved.as_str()
