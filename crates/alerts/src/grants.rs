@@ -1,4 +1,4 @@
-//! Who may do what with this flow's table on Postgres: `books`, and no other role.
+//! Who may do what with this flow's table on Postgres: only `books` writes it.
 
 use bankroll_store::{
     RoleGrant, TableGrants,
@@ -8,7 +8,11 @@ use bankroll_store::{
 /// The rights of the roles on the table of [`crate::ALERTS`].
 pub const ALERTS_GRANTS: &[TableGrants] = &[TableGrants {
     table: "alerts",
-    grants: &[RoleGrant { role: "books", rights: &[Read, Insert, Update(CHANGED)] }],
+    grants: &[
+        RoleGrant { role: "books", rights: &[Read, Insert, Update(CHANGED)] },
+        // Nothing new is paid on a chain while an alert says that a wallet of it holds too little.
+        RoleGrant { role: "payouts", rights: &[Read] },
+    ],
 }];
 
 /// Never what an alert is about, nor when it opened.

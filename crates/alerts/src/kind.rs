@@ -110,6 +110,12 @@ kinds! {
     ScrubOverdue = "scrub_overdue", Warning, ByItself, 0, 0, "bankroll doctor";
     /// Nothing new is paid from a wallet.
     WalletStopped = "wallet_stopped", Critical, ByItself, 0, 0, "find out who used the wallet's key";
+    /// A wallet of ours sent a transaction that no payout made.
+    ForeignTransaction = "foreign_transaction", Critical, ByPerson, 0, 0, "find out who used the wallet's key";
+    /// A wallet holds less than the books say. Nothing new is paid on its chain while this is open.
+    WalletDeficit = "wallet_deficit", Critical, ByItself, 0, 0, "bankroll reconcile --chain CHAIN";
+    /// A wallet holds more than the books say.
+    WalletSurplus = "wallet_surplus", Warning, ByItself, 0, 0, "bankroll reconcile --chain CHAIN";
     /// Payouts wait because the wallet, or the house, has too little.
     WalletShort = "wallet_short", Warning, ByItself, 1, 1, "pay coins into the wallet";
     /// The nonce of a payout was used by a transaction that is none of ours.

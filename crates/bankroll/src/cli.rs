@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     accept_loss, accounts, alerts, audit, audit_log, balance, chain, completions, config, deposits, doctor, events,
     explain, export, hand, head, help_layout, init, keys, migrate_books, nodes, operators, players, proposals, rebuild,
-    receipt, registry, search, serve, servers, signer, statement, transfer, webhooks, withdrawals,
+    receipt, reconcile, registry, search, serve, servers, signer, statement, transfer, webhooks, withdrawals,
 };
 
 /// The exit codes of every command, for scripts.
@@ -17,7 +17,8 @@ Exit codes:
   1  failed, or a check of `doctor` is red
   2  wrong arguments or configuration
   3  not found: no ledger, no such account, nothing found by search or explain
-  4  the books are unsound: they diverge from the journal; or a hand, receipt or head does not verify
+  4  the books are unsound: they diverge from the journal or from a wallet; or a hand, receipt or
+     head does not verify
 
 Examples:
   bankroll demo                      a game at full speed on play money, then the books recomputed
@@ -123,6 +124,8 @@ pub enum Command {
     Head(head::HeadArgs),
     /// Recompute the books from the journal, and report the first difference
     Audit(audit::AuditArgs),
+    /// Compare what each wallet holds on its chain with the books
+    Reconcile(reconcile::ReconcileArgs),
     /// Let the books go on without lost records, and record who accepted that
     AcceptLoss(accept_loss::AcceptLossArgs),
     /// Check a folder, its chain and its signer, and say how to fix what is wrong

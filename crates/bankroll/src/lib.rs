@@ -35,6 +35,7 @@ mod players;
 mod proposals;
 mod rebuild;
 mod receipt;
+mod reconcile;
 mod registry;
 mod search;
 mod secret_file;
@@ -97,6 +98,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<Exit> {
         Command::Receipt(args) => receipt::run(&args, json),
         Command::Head(args) => head::run(&args, json),
         Command::Audit(args) => audit::command(&args, json),
+        Command::Reconcile(args) => reconcile::run(&args, json),
         Command::AcceptLoss(args) => accept_loss::run(&args, json),
         Command::Doctor(args) => doctor::run(&args, json),
         Command::Config(command) => config::run(&command, json),

@@ -69,6 +69,29 @@ CREATE INDEX deposits_creditable ON deposits (block_number)
 CREATE INDEX deposits_reversible ON deposits (block_number)
   WHERE ledger_state IN ('credited', 'suspense')
     AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
+CREATE INDEX deposits_unbooked ON deposits (chain) WHERE ledger_state IN ('none', 'play_only', 'returned', 'reversed');
+CREATE TABLE withdrawals_chain (
+  chain         TEXT NOT NULL,
+  tx_hash       TEXT NOT NULL,
+  wallet        TEXT NOT NULL,
+  nonce         INTEGER NOT NULL,
+  to_address    TEXT,
+  value_raw     TEXT NOT NULL,
+  fee_raw       TEXT NOT NULL,
+  succeeded     INTEGER NOT NULL,
+  block_number  INTEGER NOT NULL,
+  block_hash    TEXT NOT NULL,
+  epoch         INTEGER NOT NULL,
+  is_canonical  INTEGER NOT NULL,
+  made_by       TEXT,
+  first_seen_at INTEGER NOT NULL,
+  updated_at    INTEGER NOT NULL,
+  PRIMARY KEY (chain, tx_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX withdrawals_chain_at ON withdrawals_chain (chain, block_number);
+CREATE INDEX withdrawals_chain_nonces ON withdrawals_chain (chain, wallet, nonce);
+CREATE INDEX withdrawals_chain_foreign ON withdrawals_chain (first_seen_at) WHERE made_by IS NULL;
+CREATE INDEX withdrawals_chain_dropped ON withdrawals_chain (chain) WHERE is_canonical = 0;
 CREATE TABLE chain_events (
   chain                  TEXT NOT NULL,
   number                 INTEGER NOT NULL,

@@ -73,6 +73,29 @@ CREATE INDEX deposits_creditable ON deposits (block_number)
 CREATE INDEX deposits_reversible ON deposits (block_number)
   WHERE ledger_state IN ('credited', 'suspense')
     AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'));
+CREATE INDEX deposits_unbooked ON deposits (chain) WHERE ledger_state IN ('none', 'play_only', 'returned', 'reversed');
+CREATE TABLE withdrawals_chain ( -- what our own wallets sent, one row a transaction however often it is included
+  chain         text NOT NULL,
+  tx_hash       text NOT NULL,
+  wallet        text NOT NULL,
+  nonce         bigint NOT NULL,
+  to_address    text, -- null creates a contract
+  value_raw     text NOT NULL, -- in wei; it moved only if it succeeded
+  fee_raw       text NOT NULL,
+  succeeded     bigint NOT NULL,
+  block_number  bigint NOT NULL,
+  block_hash    text NOT NULL,
+  epoch         bigint NOT NULL, -- how often it was included
+  is_canonical  bigint NOT NULL,
+  made_by       text, -- the payout; null for a transaction that no job made, or that the books have not looked at yet
+  first_seen_at bigint NOT NULL,
+  updated_at    bigint NOT NULL,
+  PRIMARY KEY (chain, tx_hash)
+);
+CREATE INDEX withdrawals_chain_at ON withdrawals_chain (chain, block_number);
+CREATE INDEX withdrawals_chain_nonces ON withdrawals_chain (chain, wallet, nonce);
+CREATE INDEX withdrawals_chain_foreign ON withdrawals_chain (first_seen_at) WHERE made_by IS NULL;
+CREATE INDEX withdrawals_chain_dropped ON withdrawals_chain (chain) WHERE is_canonical = 0;
 -- What the scanner saw, one row for each inclusion, its finality and its end. Nothing is ever changed; each row has the
 -- hash of its content and of the row before it.
 CREATE TABLE chain_events (

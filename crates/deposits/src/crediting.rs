@@ -163,7 +163,8 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
     Ok(prepared)
 }
 
-/// The requests that credit what is final and not booked. Opens the accounts they need.
+/// The requests that credit what is final and not booked. Opens the accounts they need. Nothing of a chain whose scanner
+/// has stopped is credited: which branch is right is not known.
 ///
 /// # Errors
 /// See [`CreditError`]; nothing is booked.
@@ -178,6 +179,8 @@ pub fn prepare_credits(
          WHERE chain_state = 'final' AND ledger_state IN ('none', 'reversed')
            AND ledger_epoch <> epoch AND ledger_error_epoch <> epoch
            AND review_state IN ('none', 'cleared', 'released') AND purpose <> 'internal'
+           AND NOT EXISTS (SELECT 1 FROM chain_cursor WHERE chain_cursor.chain = deposits.chain
+             AND chain_cursor.stopped IS NOT NULL)
            AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = deposits.epoch
              AND change = 'final')
          ORDER BY block_number LIMIT {most}"

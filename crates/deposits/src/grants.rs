@@ -8,13 +8,25 @@ use bankroll_store::{
 
 /// The rights of the roles on the tables of [`crate::DEPOSITS`].
 pub const DEPOSITS_GRANTS: &[TableGrants] = &[
-    TableGrants { table: "chain_cursor", grants: &[books(&[Read]), indexer(&[Read, Insert, Update(CURSOR)])] },
+    TableGrants {
+        table: "chain_cursor",
+        grants: &[
+            books(&[Read]),
+            indexer(&[Read, Insert, Update(CURSOR)]),
+            // Nothing new is paid on a chain whose indexer has stopped.
+            RoleGrant { role: "payouts", rights: &[Read] },
+        ],
+    },
     TableGrants { table: "block_headers", grants: &[books(&[Read]), indexer(&[Read, Insert, Delete])] },
     // The indexer never writes the ledger's columns: if it could say that a deposit is booked, it could hide one, or
     // have the books reverse one.
     TableGrants {
         table: "deposits",
         grants: &[books(&[Read, Update(BOOKED)]), indexer(&[Read, InsertOnly(SEEN), Update(MOVED)])],
+    },
+    TableGrants {
+        table: "withdrawals_chain",
+        grants: &[books(&[Read, Update(&["made_by"])]), indexer(&[Read, InsertOnly(SENT), Update(SENT_AGAIN)])],
     },
     TableGrants { table: "chain_events", grants: &[books(&[Read]), indexer(&[Read, Insert])] },
 ];
@@ -65,6 +77,28 @@ const SEEN: &[&str] = &[
     "block_time",
     "tx_index",
 ];
+
+/// What a block says about a transaction of ours.
+const SENT: &[&str] = &[
+    "chain",
+    "tx_hash",
+    "wallet",
+    "nonce",
+    "to_address",
+    "value_raw",
+    "fee_raw",
+    "succeeded",
+    "block_number",
+    "block_hash",
+    "epoch",
+    "is_canonical",
+    "first_seen_at",
+    "updated_at",
+];
+
+/// What another block may say differently.
+const SENT_AGAIN: &[&str] =
+    &["fee_raw", "succeeded", "block_number", "block_hash", "epoch", "is_canonical", "updated_at"];
 
 /// What later blocks change.
 const MOVED: &[&str] = &[

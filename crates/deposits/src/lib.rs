@@ -27,6 +27,7 @@
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
 //! | several RPC nodes | [`agreement`], [`ProviderChoice`], `balance_word.rs` |
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
+//! | what our own wallets sent | [`outgoing`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
@@ -42,12 +43,14 @@ pub mod buy_in;
 pub mod chain_event;
 pub mod credit;
 pub mod crediting;
+pub mod custody_gap;
 mod error;
 pub mod event_log;
 pub mod follower;
 mod grants;
 mod id;
 pub mod indexer;
+pub mod outgoing;
 mod provider_choice;
 mod rows;
 pub mod scanner;
@@ -67,6 +70,7 @@ pub use event_log::{DepositHistory, EvidenceFault};
 pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
+pub use outgoing::{OutgoingTransaction, OutgoingView, UnexplainedNonce};
 pub use provider_choice::ProviderChoice;
 pub use rows::DEPOSITS;
 pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};

@@ -54,18 +54,21 @@ pub(crate) fn note_stop(chain: &str, why: Option<&str>) -> Statement {
     any("UPDATE chain_cursor SET stopped = $1 WHERE chain = $2", vec![why, text(chain)])
 }
 
-/// Everything that a step writes: the cursor first, then the changes, then old headers are deleted.
+/// Everything that a step writes: the cursor first, then the changes and what else there is, then old headers are
+/// deleted.
 pub(crate) fn step(
     config: &ScanConfig,
     from: Option<Cursor>,
     to: BlockPoint,
     changes: &[PlacedChange],
+    more: Vec<Statement>,
     now: Time,
 ) -> Vec<Statement> {
     let (mut log, mut statements) = (EventWriter::new(config, from, now), Vec::new());
     for PlacedChange { change, head } in changes {
         statements.extend(change_statements(change, *head, &mut log));
     }
+    statements.extend(more);
     let (chain, tail) = (text(config.rules.chain.as_str()), log.tail);
     let end = [int(to.number), hash(to.hash), time(now), int(tail.number), text(&tail.hash.to_string()), chain.clone()];
     let cursor = match from {

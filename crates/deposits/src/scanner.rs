@@ -26,10 +26,10 @@ use bankroll_chains_evm::{
     RpcError, RpcNode, TracedBlock,
 };
 use bankroll_ledger::{AssetId, Time};
-use bankroll_store::Rows;
+use bankroll_store::{Rows, Statement};
 
 use crate::{
-    DepositId, DepositRules, Doubt, Purpose, WatchList,
+    DepositId, DepositRules, Doubt, OutgoingTransaction, Purpose, UnexplainedNonce, WatchList,
     agreement::{self, ProviderVerdict},
     balance_check::{AbsentTransfer, BlockCheck, CheckedSightings},
     balance_word::BalanceReader,
@@ -37,6 +37,7 @@ use crate::{
     error::ScanError,
     event_log,
     follower::{BlockPoint, ChainChange, ChainFollower, FinalityBounds, PlacedChange},
+    outgoing,
     rows::{self, Cursor},
     sighting::{BlockSearch, OddTransferLog},
 };
@@ -102,6 +103,8 @@ pub enum ScanNotice {
     Odd(OddTransferLog),
     /// A transfer was logged or traced, and nothing arrived.
     Absent(AbsentTransfer),
+    /// A wallet of ours sent more transactions than the node shows.
+    Nonce(UnexplainedNonce),
 }
 
 /// What happened to a deposit on the chain.
@@ -219,7 +222,7 @@ pub fn apply_blocks<'a>(
         AheadKind::Begins(header) => {
             let to = BlockPoint::from(&header);
             let begins = PlacedChange { change: ChainChange::HeaderNew(header), head: to };
-            store.write(rows::step(config, None, to, &[begins], now))?;
+            store.write(rows::step(config, None, to, &[begins], Vec::new(), now))?;
             return Ok(ScanOutcome::Moved { to, unwound_to: None, deposits: Vec::new(), notices: Vec::new() });
         }
         AheadKind::Blocks { cursor, fork, blocks, marks } => (cursor, fork, blocks, marks),
@@ -235,6 +238,11 @@ pub fn apply_blocks<'a>(
         }
     }
     let above = (fork != cursor.point).then_some(fork.number);
+    let sent = search_outgoing(config, source.node, store, fork, &blocks[..seen.len()], &mut notices)?;
+    let mut sent: Vec<Statement> = sent.iter().map(|sent| outgoing::included(&config.rules.chain, sent, now)).collect();
+    if let Some(above) = above {
+        sent.insert(0, outgoing::unwound(&config.rules.chain, above, now));
+    }
     let known = event_log::tracked(store.reader(), &config.rules.chain, above, &named)?;
     marks.agreed = agreement::agreed(&config.rules, source, now, &known, &seen)?;
     let mut follower = ChainFollower::new(cursor.point, known, marks);
@@ -242,9 +250,24 @@ pub fn apply_blocks<'a>(
     for (header, sightings) in seen {
         follower.advance(header, sightings)?;
     }
-    store.write(rows::step(config, Some(cursor), follower.head(), follower.changes(), now))?;
+    store.write(rows::step(config, Some(cursor), follower.head(), follower.changes(), sent, now))?;
     let deposits = follower.changes().iter().filter_map(|placed| deposit_change(&placed.change)).collect();
     Ok(ScanOutcome::Moved { to: follower.head(), unwound_to: above, deposits, notices })
+}
+
+/// What our own wallets sent in the blocks of a step.
+fn search_outgoing(
+    config: &ScanConfig,
+    node: &RpcNode,
+    store: &Rows,
+    fork: BlockPoint,
+    blocks: &[TracedBlock],
+    notices: &mut Vec<ScanNotice>,
+) -> Result<Vec<OutgoingTransaction>, ScanError> {
+    let blocks: Vec<&Block> = blocks.iter().map(|traced| &traced.block).collect();
+    let (sent, unexplained) = outgoing::search(&config.watch, &config.rules.chain, node, store, fork, &blocks)?;
+    notices.extend(unexplained.into_iter().map(ScanNotice::Nonce));
+    Ok(sent)
 }
 
 /// The deposits of one block, compared with balances where no header vouches for them.

@@ -41,6 +41,7 @@ fn watch() -> WatchList {
         treasury: BTreeSet::from([Address([0x77; 20])]),
         proven,
         own: BTreeSet::from([Address([0x99; 20])]),
+        paying: BTreeSet::new(),
     }
 }
 

@@ -55,6 +55,9 @@ pub struct WatchList {
     pub proven: BTreeMap<Address, Name>,
     /// Wallets we pay from that are not watched themselves.
     pub own: BTreeSet<Address>,
+    /// Wallets of ours that send transactions, watched or not: few, since a node is asked for their number of
+    /// transactions in each step.
+    pub paying: BTreeSet<Address>,
 }
 
 /// What a payment is.
@@ -86,12 +89,18 @@ impl WatchList {
         self.addresses.get(&to).is_some_and(|watched| watched.since <= block)
     }
 
+    /// Whether the key of this address is ours.
+    #[must_use]
+    pub fn is_ours(&self, address: Address) -> bool {
+        self.addresses.contains_key(&address) || self.own.contains(&address) || self.paying.contains(&address)
+    }
+
     /// Whose deposit a payment of this asset in this block is; `None` if it is not to us.
     #[must_use]
     pub fn attribute(&self, block: u64, from: Address, to: Address, asset: AssetId) -> Option<Attribution> {
         let watched = self.addresses.get(&to).filter(|watched| watched.since <= block)?;
         let (server, payer) = watched.owner_of(asset);
-        let (purpose, wallet) = if self.own.contains(&from) || self.addresses.contains_key(&from) {
+        let (purpose, wallet) = if self.is_ours(from) {
             (Purpose::Internal, None)
         } else if self.treasury.contains(&from) {
             (Purpose::Treasury, None)

@@ -17,7 +17,8 @@
 //! | how a node holds the ledger, stands by, forwards | [`serve`] |
 //! | the loops of the roles | [`flows`] |
 //! | conditions that a person must look at | [`alerts`] |
-//! | the wallet on its chain compared with custody in the books | [`reconcile`] |
+//! | every wallet compared with the books at the indexer's block, all the time | [`reconciliation`] |
+//! | one wallet and each of its transactions, over a whole chain at rest | [`reconcile`] |
 //! | the first owner, servers from the configuration | [`registry`] |
 //! | callers of the Funds API: commands, game servers, players | [`requests`] |
 //! | the audit with a progress bar | [`audit`] |
@@ -30,6 +31,7 @@ pub mod config;
 pub mod flows;
 mod log;
 pub mod reconcile;
+pub mod reconciliation;
 pub mod registry;
 pub mod requests;
 mod scrub_file;

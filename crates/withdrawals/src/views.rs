@@ -2,6 +2,7 @@
 //! tables itself.
 
 mod exit;
+mod made;
 mod payout;
 
 use bankroll_ledger::{Amount, Row};
@@ -13,6 +14,7 @@ use bankroll_store::{
 
 use crate::{ViewError, job::JobStage, status::IntentStatus};
 pub use exit::{ExitView, exit_of};
+pub use made::{SettledPayout, makers_of, settled_above, settled_with, unsettled_hashes};
 pub use payout::{
     PayoutAttemptView, PayoutFilter, PayoutJobView, PayoutStage, PayoutView, attempts_of, find_payouts, has_tables,
     list_payouts, payout_of,

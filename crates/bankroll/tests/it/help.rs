@@ -139,6 +139,7 @@ fn every_command_has_an_example_and_json() {
         "receipt check",
         "head",
         "audit",
+        "reconcile",
         "accept-loss",
         "doctor",
         "alerts",

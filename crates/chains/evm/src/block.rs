@@ -62,6 +62,8 @@ pub struct Transaction {
     pub gas_price: u128,
     /// Empty if it failed.
     pub logs: Vec<EventLog>,
+    /// The sender as the node names it, unverified: a filter that saves a recovery, and no proof of anything.
+    pub claimed_sender: Option<Address>,
     pub(crate) envelope: RawEnvelope,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! It checks: the hash of the header; that it is the requested block; the hash of each transaction; the root of all
 //! transactions; one receipt per transaction, in order; the bloom of the logs; the root of all receipts, computed from
-//! the same statuses, gas and logs that are returned. Fields that cannot be checked, such as senders, are not used.
+//! the same statuses, gas and logs that are returned. Fields that cannot be checked are not used,
+//! except the claimed senders: they are a filter, and prove nothing.
 
 use alloy_consensus::{
     Header as ConsensusHeader, Receipt, ReceiptEnvelope, Transaction as _,
@@ -35,6 +36,18 @@ struct Body {
     transactions: Vec<RawTransaction>,
 }
 
+/// What is not in an envelope. Read apart: to flatten both into one would buffer every transaction.
+#[derive(Deserialize)]
+struct ClaimedSenders {
+    transactions: Vec<ClaimedSender>,
+}
+
+#[derive(Deserialize)]
+struct ClaimedSender {
+    #[serde(default)]
+    from: Option<WireAddress>,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RawReceipt {
@@ -63,7 +76,13 @@ struct RawLog {
 pub struct WithoutReceipts {
     pub header: BlockHeader,
     consensus: ConsensusHeader,
-    transactions: Vec<(B256, RawEnvelope)>,
+    transactions: Vec<UnreceiptedTransaction>,
+}
+
+struct UnreceiptedTransaction {
+    hash: B256,
+    claimed_sender: Option<Address>,
+    envelope: RawEnvelope,
 }
 
 /// The header in an answer, or `None` if there is no such block.
@@ -107,16 +126,18 @@ pub fn without_receipts(
     }
     let consensus: ConsensusHeader = wire::read(answer, method)?;
     let Body { hash, transactions } = wire::read(answer, method)?;
+    let ClaimedSenders { transactions: senders } = wire::read(answer, method)?;
     let header = verified(&consensus, hash, at)?;
     let transactions = transactions.into_iter().map(|raw| raw.envelope(method)).collect::<Result<Vec<_>, _>>()?;
     let encoded: Vec<Vec<u8>> = transactions.iter().map(Encodable2718::encoded_2718).collect();
     let mut hashed = Vec::with_capacity(transactions.len());
-    for (envelope, encoded) in transactions.into_iter().zip(&encoded) {
+    for ((envelope, encoded), sender) in transactions.into_iter().zip(&encoded).zip(senders) {
         let (claimed, computed) = (*envelope.tx_hash(), keccak256(encoded));
         if claimed != computed {
             return Err(Disagreement::TransactionHash { claimed, computed }.into());
         }
-        hashed.push((computed, envelope));
+        let claimed_sender = sender.from.map(|from| Address(from.into_array()));
+        hashed.push(UnreceiptedTransaction { hash: computed, claimed_sender, envelope });
     }
     let root = consensus.transactions_root;
     if ordered_trie_root_encoded(&encoded) != root && !is_root_with_blobs(root, answer, &encoded, method) {
@@ -131,7 +152,7 @@ impl WithoutReceipts {
     }
 
     pub fn hashes(&self) -> impl Iterator<Item = B256> {
-        self.transactions.iter().map(|(hash, _)| *hash)
+        self.transactions.iter().map(|transaction| transaction.hash)
     }
 
     /// The complete block, if these are its receipts.
@@ -143,7 +164,8 @@ impl WithoutReceipts {
         }
         let (mut transactions, mut receipts, mut bloom) = (Vec::new(), Vec::new(), Bloom::ZERO);
         let mut gas_before = 0;
-        for ((index, (hash, envelope)), claimed) in self.transactions.into_iter().enumerate().zip(claimed) {
+        for ((index, transaction), claimed) in self.transactions.into_iter().enumerate().zip(claimed) {
+            let UnreceiptedTransaction { hash, claimed_sender, envelope } = transaction;
             let receipt = receipt(claimed.ok_or(Unavailable::Incomplete("receipt"))?, block, hash, method)?;
             let gas_after = receipt.cumulative_gas_used;
             let gas_used = gas_after
@@ -152,7 +174,7 @@ impl WithoutReceipts {
             gas_before = gas_after;
             let sealed = ReceiptEnvelope::from_typed(envelope.tx_type(), receipt);
             bloom |= *sealed.logs_bloom();
-            let place = LogPlace { hash, index, gas_used, base_fee: self.header.base_fee };
+            let place = TransactionPlace { hash, index, claimed_sender, gas_used, base_fee: self.header.base_fee };
             transactions.push(place.transaction(envelope, &sealed));
             receipts.push(sealed);
         }
@@ -192,14 +214,15 @@ fn receipt(raw: RawReceipt, block: B256, transaction: B256, method: &'static str
     Ok(Receipt { status: status.into(), cumulative_gas_used: raw.cumulative_gas_used.to(), logs })
 }
 
-struct LogPlace {
+struct TransactionPlace {
     hash: B256,
     index: usize,
+    claimed_sender: Option<Address>,
     gas_used: u64,
     base_fee: Option<u64>,
 }
 
-impl LogPlace {
+impl TransactionPlace {
     fn transaction(self, envelope: RawEnvelope, receipt: &ReceiptEnvelope) -> Transaction {
         let numbered = receipt.logs().iter().enumerate();
         let logs = numbered.map(|(ordinal, log)| EventLog {
@@ -219,6 +242,7 @@ impl LogPlace {
             gas_used: self.gas_used,
             gas_price: envelope.effective_gas_price(self.base_fee),
             logs: logs.collect(),
+            claimed_sender: self.claimed_sender,
             envelope,
         }
     }

@@ -2,7 +2,7 @@
 
 use bankroll_chains_simulated::{Fate, Reorg, U256, contracts::DOLLAR};
 use bankroll_deposits::{
-    ScanError,
+    ScanError, ScanOutcome,
     attention::{self, DepositGroup},
 };
 use bankroll_store::columns::one;
@@ -90,4 +90,24 @@ fn an_indexer_that_cannot_go_on_says_so_in_its_row_until_it_can() {
     world.index(&mut indexer);
     assert_eq!((state(&world).block, state(&world).stopped), (41, None));
     assert_eq!(attention::cursor_state(world.reader(), "eip155:1").unwrap(), None);
+}
+
+#[test]
+fn nothing_is_credited_while_the_scanner_cannot_go_on_and_all_of_it_afterwards() {
+    let mut world = World::new();
+    let mut indexer = world.indexer();
+    world.pay(ALICE, 1_125);
+    world.mine(20);
+    while world.index(&mut indexer) != ScanOutcome::UpToDate {}
+    world.chain().reorg(Reorg { depth: 18, length: 19, fate: Fate::Kept });
+    assert!(matches!(world.try_index(&mut indexer), Err(ScanError::TooDeep { .. })));
+    let funds = ["arena/funds/1/alice"];
+    assert!(world.book().is_idle());
+    world.restart();
+    assert!(world.book().is_idle());
+    assert_eq!(world.balances(funds), [0]);
+    // As the indexer notes it when it goes on.
+    world.rows().write(vec![one("UPDATE chain_cursor SET stopped = NULL", vec![])]).unwrap();
+    assert_eq!(world.book().credited.len(), 1);
+    assert_eq!(world.balances(funds), [1_000]);
 }

@@ -10,6 +10,7 @@ mod crediting;
 mod findings;
 mod forgeries;
 mod lies;
+mod outgoing;
 mod providers;
 mod providers_random;
 mod random;

@@ -32,6 +32,7 @@ pub const ALICE: u64 = 1;
 pub const BOB: u64 = 2;
 pub const TREASURY: u64 = 3;
 pub const STRANGER: u64 = 4;
+/// Our wallet.
 pub const HOT: u64 = 100;
 pub const SEED: u64 = 11;
 
@@ -126,6 +127,7 @@ impl World {
                     treasury: BTreeSet::from([address(TREASURY)]),
                     proven: BTreeMap::from(proven),
                     own: BTreeSet::new(),
+                    paying: BTreeSet::from([hot()]),
                 },
                 start: 1,
                 window: 16,

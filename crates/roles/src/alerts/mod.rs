@@ -5,6 +5,7 @@
 //! | `books` | the scrub: findings, repaired indexes, passes that are overdue |
 //! | `deposits` | deposits that wait for a person, the indexer |
 //! | `payouts` | wallets and payouts that need a person |
+//! | `wallets` | what wallets hold compared with the books, and transactions that no payout made |
 //! | `node` | this node: certificate, disk, clock |
 //! | `counts` | open alerts as metrics |
 //!
@@ -20,6 +21,7 @@ mod counts;
 mod deposits;
 mod node;
 mod payouts;
+mod wallets;
 mod webhooks;
 
 use std::{
@@ -45,6 +47,12 @@ use crate::{
 
 /// Between two rounds.
 const EVERY: Duration = Duration::from_secs(2);
+
+/// What wallets alone say.
+#[cfg(test)]
+pub(crate) fn wallet_conditions(reader: &Reader, now: Time) -> anyhow::Result<Vec<AlertObservation>> {
+    Ok([wallets::balances(reader, now)?, wallets::foreign(reader, now)?].concat())
+}
 
 /// Observes the conditions of a few kinds. It is asked in every round.
 pub type ConditionSource = Box<dyn FnMut(&Reader, Time) -> anyhow::Result<Vec<AlertObservation>> + Send>;
@@ -80,6 +88,8 @@ impl AlertSettings {
             ("scrub", books::scrub(self.node.clone(), self.scrub_file.clone(), self.folder.is_some(), held_since)),
             ("deposits", Box::new(deposits::waiting)),
             ("payouts", Box::new(payouts::waiting)),
+            ("reconciliation", Box::new(wallets::balances)),
+            ("wallets", Box::new(wallets::foreign)),
             ("webhooks", Box::new(webhooks::disabled)),
             ("certificate", node::certificate(self.node.clone(), self.certificates.clone())),
             ("clock", node::clock(self.node.clone(), Clock::machine())),

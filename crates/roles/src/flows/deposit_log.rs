@@ -9,10 +9,12 @@
 //! | `deposit_suspended` | is booked in suspense, and the line says why |
 //! | `deposit_reversed` | is no longer booked |
 //! | `deposit_unproven` | has a row that the scanner's log does not prove: nothing is done about it |
+//! | `nonce_unexplained` | none: the node hides a transaction of our wallet, or counts wrongly |
 //! | `transfer_ignored` | was logged or traced, and did not arrive |
 
 use bankroll_deposits::{
     BookedDeposit, BookingOutcome, ChainProgress, DepositChange, DepositId, Doubt, Purpose, ScanNotice,
+    UnexplainedNonce,
 };
 use bankroll_terminal::Assets;
 use serde_json::Value;
@@ -101,6 +103,15 @@ const fn doubted(doubt: Doubt) -> &'static str {
 pub fn write_notices(log: &NodeLog, notices: &[ScanNotice]) {
     for notice in notices {
         let (transaction, sentence) = match notice {
+            ScanNotice::Nonce(nonce) => {
+                let UnexplainedNonce { wallet, block, hidden } = nonce;
+                let sentence = format!(
+                    "the RPC node counts {hidden} more of the transactions of wallet {wallet} up to block {block} than \
+                     its blocks have"
+                );
+                log.write("nonce_unexplained", &sentence, &[("wallet", wallet.to_string().into())]);
+                continue;
+            }
             ScanNotice::Odd(odd) => (
                 odd.transaction,
                 format!("token {} logged a transfer that cannot be read; nothing is credited by it", odd.token),

@@ -40,7 +40,7 @@ const WALLET: Address = Address([0xaa; 20]);
 const CONFIRMATIONS: u64 = 3;
 const QUEUE: usize = 1_024;
 
-type SharedSimulation = Arc<Mutex<SimulatedChain>>;
+pub(crate) type SharedSimulation = Arc<Mutex<SimulatedChain>>;
 
 fn name(text: &str) -> Name {
     text.parse().unwrap()
@@ -102,6 +102,13 @@ fn setup(place: usize, simulation: &SharedSimulation) -> FlowSetup {
         policy: ApprovalPolicy { at_once: Amount::new(1) },
         node: "node-1".into(),
     }
+}
+
+/// A chain with its settings, for tests of other modules; the player has coins.
+pub(crate) fn one_chain() -> (SharedSimulation, FlowSetup) {
+    let simulation = simulation(100);
+    let setup = setup(0, &simulation);
+    (simulation, setup)
 }
 
 /// What the player pays on the chain at this place.

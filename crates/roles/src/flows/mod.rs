@@ -49,9 +49,12 @@ use bankroll_spawns::{SPAWNS, SPAWNS_GRANTS};
 use bankroll_store::{BOOKS_GRANTS, INBOX_GRANTS, Migrations, TableGrants};
 use bankroll_withdrawals::{WITHDRAWALS, WITHDRAWALS_GRANTS};
 
+use crate::reconciliation::{RECONCILIATION, RECONCILIATION_GRANTS};
 pub use bankroll_store::RowsLocation;
 pub use booking::prepare_books;
 pub use heads::HeadSettings;
+#[cfg(test)]
+pub(crate) use many_chains::one_chain;
 pub use notify::NotifySetup;
 pub use pace::StopFlag;
 pub use probe::{ChainFinding, ProbeResult, ProbeTrouble};
@@ -63,7 +66,7 @@ pub use threads::FlowThreads;
 
 /// The tables of all flows: every ledger of this program has them.
 pub fn migrations() -> Vec<Migrations> {
-    vec![REGISTRY, HEADS, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY, ALERTS]
+    vec![REGISTRY, HEADS, DEPOSITS, SPAWNS, WITHDRAWALS, NOTIFY, ALERTS, RECONCILIATION]
 }
 
 /// What each role may do with each table on Postgres.
@@ -78,6 +81,7 @@ pub fn grants() -> Vec<TableGrants> {
         WITHDRAWALS_GRANTS,
         NOTIFY_GRANTS,
         ALERTS_GRANTS,
+        RECONCILIATION_GRANTS,
     ]
     .concat()
 }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     log::NodeLog,
+    reconciliation::halt_of,
     registry::{ChainView, read_error},
 };
 
@@ -29,7 +30,7 @@ pub fn pay(setup: &FlowSetup, rows: &RowsLocation, log: &NodeLog, stop: &StopFla
         log.write("signer_trouble", &format!("nothing can be paid: {found}; {fix}"), &[]);
     }
     let (clock, nodes) = (Clock::machine(), Vec::new());
-    let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None };
+    let mut payout_loop = PayoutLoop { setup, log, clock, nodes, signer, open: None, stuck: None, halted: None };
     rounds("payouts", setup.poll, log, stop, |turn| payout_loop.round(rows, turn));
 }
 
@@ -51,6 +52,8 @@ struct PayoutLoop<'a> {
     open: Option<OpenPayouts>,
     /// What blocks the payouts that are put off.
     stuck: Option<WaitReason>,
+    /// Why nothing new is paid, as the log has it.
+    halted: Option<String>,
 }
 
 struct OpenPayouts {
@@ -67,7 +70,6 @@ impl PayoutLoop<'_> {
         if self.nodes.is_empty() {
             self.nodes = self.setup.nodes()?;
         }
-        let node = &self.nodes[turn % self.nodes.len()];
         let mut open = match self.open.take() {
             Some(open) => open,
             None => {
@@ -81,10 +83,15 @@ impl PayoutLoop<'_> {
             open.wallets = wallets.map(|wallet| self.setup.payout_config(wallet)).collect();
             open.paused = open.view.paused_payouts();
         }
+        let halt = halt_of(open.rows.reader(), self.setup.chain(), self.setup.profile.is_development)?;
+        self.log_halt(halt.as_deref());
+        let all = halt.is_some().then(|| open.view.all_servers());
+        let paused = all.as_ref().unwrap_or(&open.paused);
+        let node = &self.nodes[turn % self.nodes.len()];
         let mut results = Vec::new();
         for wallet in &open.wallets {
             let now = self.clock.now();
-            results.extend(payouts::step(wallet, &open.paused, &is_frozen, now, node, &mut self.signer, &open.rows)?);
+            results.extend(payouts::step(wallet, paused, &is_frozen, now, node, &mut self.signer, &open.rows)?);
         }
         self.open = Some(open);
         let (mut went_on, mut stuck, mut put_off, mut signed) = (false, None, false, false);
@@ -109,6 +116,21 @@ impl PayoutLoop<'_> {
             (false, Some(why)) => LoopRound::Waits(why.to_string()),
             (false, None) => LoopRound::Idle,
         })
+    }
+
+    /// Says once that nothing new is paid, and once that it is again.
+    fn log_halt(&mut self, why: Option<&str>) {
+        match (why, &self.halted) {
+            (Some(why), halted) if halted.as_deref() != Some(why) => {
+                let sentence = format!("nothing new is paid on {}: {why}", self.setup.chain());
+                self.log.write("payouts_halted", &sentence, &[]);
+            }
+            (None, Some(_)) => {
+                self.log.write("payouts_go_on", &format!("payouts go on on {}", self.setup.chain()), &[]);
+            }
+            _ => return,
+        }
+        self.halted = why.map(str::to_owned);
     }
 
     fn log_step(&self, job: &str, result: &StepResult) {

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 use bankroll_store::Ledger;
 
 use super::{FlowSetup, HeadSettings, NotifySetup, RowsLocation, StopFlag, booking, heads, indexer, notify, payouts};
-use crate::log::NodeLog;
+use crate::{log::NodeLog, reconciliation};
 
 #[derive(Debug, Default)]
 pub struct FlowThreads {
@@ -23,6 +23,14 @@ impl FlowThreads {
         self.spawn(move |stop| booking::credit(&credited, &own, most, &of, stop));
         let (own, of) = (ledger.clone(), log.clone());
         self.spawn(move |stop| booking::settle(&own, most, &of, stop));
+    }
+
+    /// Starts comparing the wallets of each chain with a ledger that this process holds.
+    pub fn reconcile(&mut self, chains: &[FlowSetup], ledger: &Ledger, log: &NodeLog) {
+        for setup in chains {
+            let (log, setup, ledger) = (log.of_chain(setup.chain(), chains.len() > 1), setup.clone(), ledger.clone());
+            self.spawn(move |stop| reconciliation::watch(&setup, &ledger, &log, stop));
+        }
     }
 
     /// Starts following each chain, each with a loop of its own.

@@ -70,6 +70,11 @@ impl ChainView {
         paused.map(|server| server.name.clone()).collect()
     }
 
+    /// The servers that are paid for on this chain.
+    pub fn all_servers(&self) -> BTreeSet<Name> {
+        self.registry.servers().map(|server| server.name.clone()).collect()
+    }
+
     /// The hot wallets of the chain. One that no server pays from any more finishes what it has begun.
     pub fn payout_wallets(&self) -> Vec<PayoutWallet> {
         let hot = self.registry.wallets().filter(|wallet| wallet.chain == self.chain && wallet.role == WalletRole::Hot);
@@ -178,4 +183,6 @@ fn write_addresses(registry: &Registry, chain: &Name, watch: &mut WatchList) {
     let wallets = registry.wallets().filter(|wallet| wallet.chain == *chain);
     let unwatched = wallets.map(|wallet| wallet.address).filter(|own| !watch.addresses.contains_key(own));
     watch.own = unwatched.collect();
+    let paying = registry.wallets().filter(|wallet| wallet.chain == *chain && wallet.role != WalletRole::Deposit);
+    watch.paying = paying.map(|wallet| wallet.address).collect();
 }

@@ -73,6 +73,7 @@ impl HolderFlows {
             return running;
         }
         running.book(&self.chains, ledger, self.queue_max, log);
+        running.reconcile(&self.chains, ledger, log);
         if self.alone {
             let rows = RowsLocation::Writer(ledger.clone());
             running.follow(&self.chains, &rows, log);

@@ -122,5 +122,6 @@ pub(super) fn watch_list(people: &People) -> WatchList {
         treasury: BTreeSet::from([people.address(TREASURY)]),
         proven,
         own: BTreeSet::new(),
+        paying: BTreeSet::from([people.hot]),
     }
 }
