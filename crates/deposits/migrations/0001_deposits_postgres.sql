@@ -53,6 +53,9 @@ CREATE TABLE deposits (
   config_version             bigint,
   credited_server            text,
   credited_wallet            text,
+  review_by                  text, -- the key of the record that set review_state; null if no person has decided
+  review_epoch               bigint NOT NULL DEFAULT 0, -- which inclusion people let through, or refused
+  assigned_by                text, -- the key of the record that took it out of suspense for its player
   ledger_error               text, -- why the books refused the epoch of `ledger_error_epoch`: a person must look
   ledger_error_epoch         bigint NOT NULL DEFAULT 0,
   first_seen_at              bigint NOT NULL,

@@ -17,7 +17,7 @@
 //!   was edited or made up credits nothing, takes nothing back, and stops no other deposit;
 //! - what no header vouches for (tokens' logs, what contracts moved) is compared with balances ([`balance_check`]).
 //!
-//! It deliberately does not know: several RPC nodes for one chain, screening, policies by amount, notifications beyond
+//! It deliberately does not know: who may decide about a deposit, screening, policies by amount, notifications beyond
 //! the outbox.
 //!
 //! | to learn | read |
@@ -26,6 +26,7 @@
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
+//! | what people decide: hold, release, refuse, assign | [`review`] (pure), `review_proof.rs` (what the journal says of it) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
 
@@ -45,6 +46,8 @@ pub mod follower;
 mod grants;
 mod id;
 pub mod indexer;
+pub mod review;
+mod review_proof;
 mod rows;
 pub mod scanner;
 pub mod sighting;
@@ -63,6 +66,7 @@ pub use event_log::{DepositHistory, EvidenceFault};
 pub use grants::DEPOSITS_GRANTS;
 pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
+pub use review::{CarriedOutReview, ReviewRefusal};
 pub use rows::DEPOSITS;
 pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
 pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};

@@ -155,7 +155,7 @@ impl World {
                 let checked = bankroll_notify::TargetPolicy::default().check_url(url);
                 checked.map(drop).map_err(|refusal| refusal.to_string())
             }),
-            approval: ApprovalPolicy { at_once: Amount::new(100) },
+            approvals: BTreeMap::from([("eip155:1337".parse().unwrap(), ApprovalPolicy { at_once: Amount::new(100) })]),
             spawns: Spawns::new(60_000_000),
             ..FundsSettings::new(AUDIENCE, CHAIN, SignInConfig { origins: vec![origin] })
         };

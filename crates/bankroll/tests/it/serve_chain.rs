@@ -143,7 +143,7 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let (hash, stranger) = (transaction_hash(&raw), format!("{:#x}", stranger.address()));
     let expected = format!(
         "deposit {hash:#x}: 0.00000000000007 ETH is in suspense: {stranger} was not a known player when it became \
-         final; it stays there, no command moves it yet. For later payments the player signs in with that wallet: \
+         final; `bankroll deposits assign` gives it to a player. For later payments the player signs in with that wallet: \
          bankroll players sign-in"
     );
     assert_eq!((&suspended["message"], &suspended["reason"]), (&json!(expected), &json!("unknown_player")));

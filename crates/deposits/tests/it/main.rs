@@ -11,5 +11,6 @@ mod forgeries;
 mod lies;
 mod random;
 mod reorgs;
+mod reviews;
 mod transfers;
 mod world;
