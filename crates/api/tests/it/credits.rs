@@ -46,8 +46,8 @@ impl World {
             ("chain_state", text("final")),
             ("review_state", text("none")),
             ("ledger_state", text(state)),
-            ("ledger_epoch", int(u64::from(is_booked))),
-            ("is_valid_for_server_config", int(u64::from(state == "credited"))),
+            ("ledger_epoch", int(i64::from(is_booked))),
+            ("is_valid_for_server_config", int(i64::from(state == "credited"))),
             ("first_seen_at", int(7)),
             ("updated_at", int(7)),
         ];

@@ -1,7 +1,7 @@
 //! A world with two game servers, two players, an owner and a clock that a story moves; the router in this process.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
