@@ -129,8 +129,8 @@ pub fn step(rules: &CreditRules<'_>, ledger: &Ledger, rows: &Rows, most: usize) 
     Ok(BookingOutcome { reversed: reversed.reversed, refused, unproven, ..credited })
 }
 
-/// What is booked and no longer canonical. The log decides; a row that somebody called orphaned has no such event and is
-/// not even looked at.
+/// What is booked and no longer canonical. The log decides; a row that somebody called orphaned has no such event and
+/// is not even looked at.
 const LOST: &str = "ledger_state IN ('credited', 'suspense')
    AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
    AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = ledger_epoch

@@ -26,7 +26,7 @@
 //! | following the chain | [`Indexer`], [`scanner`], [`follower`] (forward and back, pure), [`sighting`], [`balance_check`] |
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
-//! | what people decide: hold, release, refuse, assign | [`review`] (pure), `review_proof.rs` (what the journal says of it) |
+//! | what people decide | [`review`] (hold, release, refuse, assign), `review_proof.rs` (what the journal says of it) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
 

@@ -82,17 +82,18 @@ pub(crate) fn assignment(
         Ok(read) => read,
         Err(fault) => return Ok(Err(fault)),
     };
-    let mut live = None;
+    let (mut live, mut is_of_this) = (None, false);
     if let Some(by) = by {
         let set = [column("assigned_by", text(by))];
         let found = applied(reader, Namespace::Client, by)?;
         let found = found.and_then(|(seq, request)| Some((seq, fact_that_sets(&request, id, &set)?.guard.clone())));
         let Some((seq, guard)) = found else { return Ok(Err(undecided("assigned_by"))) };
-        let is_of_this = matches!(&guard, Guard::Is(columns) if columns.contains(&column("ledger_epoch", int(epoch))));
+        is_of_this = matches!(&guard, Guard::Is(columns) if columns.contains(&column("ledger_epoch", int(epoch))));
         let is_back = || Ok::<_, StoreError>(decided(reader, &unassignment_key(id, epoch))?.is_some());
         live = (is_of_this && !is_back()?).then(|| (by.to_owned(), seq));
     }
-    if ledger == Some(LedgerState::Credited) && live.is_none() && is_credited_to_suspense(reader, id, epoch)? {
+    // One that was taken back after the row was read is none of this.
+    if ledger == Some(LedgerState::Credited) && !is_of_this && is_credited_to_suspense(reader, id, epoch)? {
         return Ok(Err(undecided("ledger_state")));
     }
     Ok(Ok(live))

@@ -116,7 +116,8 @@ pub fn hold(args: &DepositHoldArgs, json: bool) -> anyhow::Result<()> {
     if json {
         return terminal::answer_json(&answer);
     }
-    let (program, dir) = (invocation(), by.location.base().display());
+    let (program, base) = (invocation(), by.location.base());
+    let dir = base.display();
     terminal::answer(&format!(
         "{} {deposit}\n\nNext, when it is clear what it is:\n  \
          {program} deposits release {deposit} --reason TEXT --dir {dir}\n  \
