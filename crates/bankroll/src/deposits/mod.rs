@@ -29,7 +29,7 @@ States, in the order of a deposit's life:
   final      deep enough; the books credit it next
   credited   booked for its player or the house
   suspense   booked, and belongs to no known player
-  held       needs an operator before it is credited
+  held       people must decide before it is credited
   refused    people refused it; or the books did not credit it, and say why
   orphaned   the chain dropped it before it was credited
   reversed   the chain dropped it, and the books took it back";

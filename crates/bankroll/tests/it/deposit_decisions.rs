@@ -64,7 +64,7 @@ fn what_waits_for_people_reaches_its_player_by_two_of_them() {
     let folder = folder();
     let at = folder.path();
     casino(at);
-    let omar = program(at, "keys auth omar.key --json").json()["address"].clone();
+    let omar = run(at, &["keys", "auth", "omar.key", "--json"]).json()["address"].clone();
     program(at, &format!("operators add omar --address {} --role owner", omar.as_str().unwrap())).ok();
     let (chain, stranger) = (Chain::start(), SimulatedKey::derived(7, 5));
     let node = serve(at, &chain);
