@@ -51,11 +51,13 @@ impl World {
             ("first_seen_at", int(7)),
             ("updated_at", int(7)),
         ];
+        let credited = [("credited_server", text("arena")), ("credited_wallet", text(&player(name)))];
+        let set = set.into_iter().chain(credited.into_iter().filter(|_| state == "credited"));
         let fact = Fact {
             row: RowKey { table: "deposits".into(), columns: vec![("id".into(), text(id))] },
             guard: Guard::Absent,
             otherwise: GuardFailure::Conflict,
-            set: set.into_iter().map(|(column, value)| (column.to_owned(), value)).collect(),
+            set: set.map(|(column, value)| (column.to_owned(), value)).collect(),
         };
         self.apply(
             format!("credit/{id}"),

@@ -116,11 +116,13 @@ fn a_decision_about_a_deposit_is_compared_by_the_flow_that_knows_its_rows() {
         bankroll_registry::check_overrides(&world.reader(), &people, &report.overrides, &|_, _, _| Ok(is_so)).is_ok()
     };
     let decide = |world: &World, text: &str, proposal: &str| {
+        let row = RowKey { table: "chains".into(), columns: vec![("name".into(), ColumnValue::Text(text.into()))] };
         let text = format!("admin/olga/{text}");
         let key = IdempotencyKey { namespace: Namespace::Client, scope: Scope::House, text };
         let second = Confirmation { proposal: name(proposal), by: name("ann") };
-        let row = RowKey { table: "chains".into(), columns: vec![("name".into(), ColumnValue::Text("x".into()))] };
-        let fact = Fact { row, guard: Guard::Absent, otherwise: GuardFailure::Conflict, set: Vec::new() };
+        let numbers = ["chain_id", "created_at", "revision"].map(|column| (column.to_owned(), ColumnValue::Int(1)));
+        let set = numbers.into_iter().chain([("label".to_owned(), ColumnValue::Text("x".into()))]).collect();
+        let fact = Fact { row, guard: Guard::Absent, otherwise: GuardFailure::Conflict, set };
         let request = request(key, Principal::Admin(name("olga")), Some(second), Vec::new());
         send(world, Request { facts: vec![fact], ..request });
     };
