@@ -149,7 +149,7 @@ pub fn prepare_unassignments(rows: &Rows, most: usize) -> Result<PreparedRequest
     let mut prepared = PreparedRequests::default();
     for (id, row, history) in proven_rows(rows, &sql)? {
         // What is not proven is reported with the reversals.
-        let Some(lost) = history.and_then(|history| Ok(reversal_due_of(&row, id, &history)?)).ok().flatten() else {
+        let Some(lost) = history.and_then(|history| reversal_due_of(&row, id, &history)).ok().flatten() else {
             continue;
         };
         if let Ok(Some((by, record))) = review_proof::assignment(rows.reader(), &lost.id, &row)? {
@@ -168,7 +168,7 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
     let sql = format!("SELECT * FROM deposits WHERE {LOST} ORDER BY block_number LIMIT {most}");
     let mut prepared = PreparedRequests::default();
     for (id, row, history) in proven_rows(rows, &sql)? {
-        let due = history.and_then(|history| Ok(reversal_due_of(&row, id.clone(), &history)?));
+        let due = history.and_then(|history| reversal_due_of(&row, id.clone(), &history));
         let lost = match due {
             Ok(Some(lost)) => lost,
             // Canonical again under the epoch that was booked: there is nothing to take back.
@@ -248,11 +248,11 @@ pub fn prepare_credits(
     Ok(prepared)
 }
 
+/// A row, and what the scanner's log proves about it.
+type ProvenRow = (DepositId, Row, Result<DepositHistory, EvidenceFault>);
+
 /// Rows of deposits with what the scanner's log proves about each.
-fn proven_rows(
-    rows: &Rows,
-    sql: &str,
-) -> Result<Vec<(DepositId, Row, Result<DepositHistory, EvidenceFault>)>, CreditError> {
+fn proven_rows(rows: &Rows, sql: &str) -> Result<Vec<ProvenRow>, CreditError> {
     let found = rows.read(sql, Vec::new())?;
     let ids = found.iter().map(|row| text_of(row, "id").map(DepositId::from_row)).collect::<Result<Vec<_>, _>>()?;
     let mut histories = event_log::proven(rows.reader(), &ids)?;
