@@ -48,7 +48,7 @@ fn run_stages(workspace: &Workspace, filter: Option<&str>, seed: u64, stages: &m
     let server = stages.run("Postgres server", postgres::Server::start)?;
     stages.run("tests", || {
         // Plain `cargo test` needs no other tool, and it runs the documentation's examples too.
-        let mut tests = workspace.cargo(["test", "--workspace", "--locked"]);
+        let mut tests = workspace.cargo(["test", "--workspace", "--locked", "--no-fail-fast"]);
         tests.env(seed::VARIABLE, seed.to_string());
         tests.env(postgres::SERVER_VARIABLE, server.url()).env(postgres::PROGRAMS_VARIABLE, server.programs());
         // The tests of Postgres faults run in the next stage.

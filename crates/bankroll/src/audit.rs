@@ -1,6 +1,6 @@
 //! `bankroll audit`: recomputes the books from the journal and reports the first difference.
 
-use bankroll_deposits::{audit::AuditedDeposits, view};
+use bankroll_deposits::{audit::AuditedDeposits, review, view};
 use bankroll_operators::Operators;
 use bankroll_registry::{audit_operators, check_overrides};
 use bankroll_roles::audit::{self, AuditOutcome};
@@ -64,7 +64,7 @@ pub fn command(args: &AuditArgs, json: bool) -> anyhow::Result<Exit> {
     let people = audit_operators(&reader)?;
     let deposits = if view::has_tables(&reader)? { Some(bankroll_deposits::audit::run(&reader)?) } else { None };
     if let Some(people) = &people {
-        check_overrides(&reader, people, &audited.report.overrides)?;
+        check_overrides(&reader, people, &audited.report.overrides, &review::is_carried_out_by)?;
     }
     reader.check_noted(&noted)?;
     if let Some((batch, head)) = kept

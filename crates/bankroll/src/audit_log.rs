@@ -82,7 +82,7 @@ fn list_all(args: &LogListArgs, json: bool) -> anyhow::Result<()> {
 /// One act in a few words: its name, and what it is about.
 fn act(act: &Value) -> String {
     let name = text(&act["act"]).replace('_', " ");
-    let about = ["person", "player", "proposal", "address", "session", "id", "resource"];
+    let about = ["person", "player", "proposal", "address", "session", "id", "resource", "deposit"];
     let about = about.into_iter().map(|field| &act[field]).find(|value| value.is_string());
     match (about, act["content"]["kind"].as_str()) {
         (Some(about), Some(kind)) => format!("{name} {} {}", text(about), kind.replace('_', " ")),

@@ -49,6 +49,9 @@ CREATE TABLE deposits (
   config_version             INTEGER,
   credited_server            TEXT,
   credited_wallet            TEXT,
+  review_by                  TEXT,
+  review_epoch               INTEGER NOT NULL DEFAULT 0,
+  assigned_by                TEXT,
   ledger_error               TEXT,
   ledger_error_epoch         INTEGER NOT NULL DEFAULT 0,
   first_seen_at              INTEGER NOT NULL,
@@ -62,6 +65,7 @@ CREATE INDEX deposits_credited ON deposits (credited_server, credited_wallet, fi
 CREATE INDEX deposits_at ON deposits (chain, block_number);
 CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
 CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
+CREATE INDEX deposits_doubted ON deposits (chain) WHERE doubt IS NOT NULL;
 CREATE INDEX deposits_refused ON deposits (chain) WHERE ledger_error IS NOT NULL;
 CREATE INDEX deposits_orphaned ON deposits (chain, reorged_at) WHERE chain_state = 'orphaned_after_final';
 CREATE INDEX deposits_creditable ON deposits (block_number)

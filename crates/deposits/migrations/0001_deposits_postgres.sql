@@ -53,6 +53,9 @@ CREATE TABLE deposits (
   config_version             bigint,
   credited_server            text,
   credited_wallet            text,
+  review_by                  text, -- the key of the record that set review_state; null if no person has decided
+  review_epoch               bigint NOT NULL DEFAULT 0, -- which inclusion people let through, or refused
+  assigned_by                text, -- the key of the record that took it out of suspense for its player
   ledger_error               text, -- why the books refused the epoch of `ledger_error_epoch`: a person must look
   ledger_error_epoch         bigint NOT NULL DEFAULT 0,
   first_seen_at              bigint NOT NULL,
@@ -66,6 +69,7 @@ CREATE INDEX deposits_credited ON deposits (credited_server, credited_wallet, fi
 CREATE INDEX deposits_at ON deposits (chain, block_number);
 CREATE INDEX deposits_suspended ON deposits (chain) WHERE ledger_state = 'suspense';
 CREATE INDEX deposits_held ON deposits (chain) WHERE review_state = 'held';
+CREATE INDEX deposits_doubted ON deposits (chain) WHERE doubt IS NOT NULL;
 CREATE INDEX deposits_refused ON deposits (chain) WHERE ledger_error IS NOT NULL;
 CREATE INDEX deposits_orphaned ON deposits (chain, reorged_at) WHERE chain_state = 'orphaned_after_final';
 CREATE INDEX deposits_creditable ON deposits (block_number)

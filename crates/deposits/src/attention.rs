@@ -33,12 +33,12 @@ pub struct CursorState {
     pub stopped: Option<String>,
 }
 
-/// Deposits in suspense, by chain.
+/// Deposits in suspense about which nobody has decided, by chain.
 ///
 /// # Errors
 /// See [`DepositViewError`].
 pub fn suspended(reader: &Reader) -> Result<Vec<DepositGroup>, DepositViewError> {
-    waiting(reader, "ledger_state = 'suspense'", DepositStage::Suspense)
+    waiting(reader, "ledger_state = 'suspense' AND review_state <> 'refused'", DepositStage::Suspense)
 }
 
 /// Deposits that are held for a person, by chain.
@@ -46,7 +46,7 @@ pub fn suspended(reader: &Reader) -> Result<Vec<DepositGroup>, DepositViewError>
 /// # Errors
 /// See [`DepositViewError`].
 pub fn held(reader: &Reader) -> Result<Vec<DepositGroup>, DepositViewError> {
-    waiting(reader, "review_state = 'held'", DepositStage::Held)
+    waiting(reader, "(review_state = 'held' OR doubt IS NOT NULL)", DepositStage::Held)
 }
 
 /// Deposits that the books refused to credit, by chain.

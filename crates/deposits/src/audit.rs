@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `chain_events` | itself: each hash, each link, no gap; its end with the cursor |
 //! | `deposits`, what the chain says | the log: every column |
+//! | `deposits`, what people decided | the journal: the record that the row names has set it |
 //! | `deposits`, what the books decided | the journal: a booked row has its credit there, an unbooked one has nothing |
 //! | `chain_cursor`, `block_headers` | each other: the headers are one chain that ends at the cursor |
 //!
@@ -24,6 +25,7 @@ use crate::{
     credit::credit_key,
     crediting::UNPROVEN,
     event_log::{expected_row, of_deposits, tail_of},
+    review_proof,
 };
 
 /// Rows read at a time.
@@ -203,6 +205,7 @@ fn check_page(reader: &Reader, rows: &[Row]) -> Result<(), DepositFinding> {
             return Err(found(EvidenceFault::RowDiffers { column }));
         }
         check_books(reader, id, &row, &events)?;
+        check_people(reader, id, &row, &history)?;
     }
     Ok(())
 }
@@ -255,6 +258,14 @@ fn check_books(reader: &Reader, id: &DepositId, row: &Row, events: &[ChainEvent]
         }
         _ => Err(differs("ledger_error")),
     }
+}
+
+/// What people decided: each column that says so was set by a record of theirs.
+fn check_people(reader: &Reader, id: &DepositId, row: &Row, history: &DepositHistory) -> Result<(), DepositFinding> {
+    let found = |fault| DepositFinding::Deposit { deposit: id.to_string(), fault };
+    review_proof::review(reader, id, row, history)?.map_err(found)?;
+    review_proof::assignment(reader, id, row)?.map_err(found)?;
+    Ok(())
 }
 
 /// How the journal decided the credit of an inclusion.

@@ -80,6 +80,7 @@ pub struct CreditDue {
     pub tx_hash: String,
     /// The block of this inclusion.
     pub block: BlockRef,
+    /// Unless people have let this inclusion through.
     pub doubt: Option<Doubt>,
     /// The event that this follows from. The journal keeps it, so that the log cannot be written anew unnoticed.
     pub evidence: EventTail,
@@ -115,7 +116,7 @@ pub fn allocate(due: &CreditDue, servers: &Servers) -> Allocation {
         conditions: Vec::new(),
     };
     let suspense = |reason| all(house(AccountKind::Suspense), LedgerState::Suspense, Some(reason), None);
-    if let Some(doubt) = due.doubt.filter(|_| due.review_state != ReviewState::Released) {
+    if let Some(doubt) = due.doubt {
         return suspense(doubt.as_str());
     }
     let wallet = match (purpose, wallet) {
@@ -257,6 +258,46 @@ pub struct ReversalDue {
     pub tx_hash: String,
 }
 
+/// The key under which an assignment of an inclusion is taken back.
+pub(crate) fn unassignment_key(deposit: &DepositId, epoch: u64) -> IdempotencyKey {
+    key(format!("unassign/{deposit}/{epoch}"))
+}
+
+/// The request that takes back what people assigned: from the player into suspense, and what was spent becomes their
+/// debt. Then suspense has the whole deposit, and [`reversal`] takes it from there.
+#[must_use]
+pub fn unassignment(lost: &ReversalDue, assigned_by: &str, assignment: Seq) -> Request {
+    let columns = |columns: &[(&str, ColumnValue)]| {
+        columns.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
+    };
+    let still_assigned = columns(&[
+        ("ledger_state", text(LedgerState::Credited.as_str())),
+        ("ledger_epoch", int(lost.epoch)),
+        ("assigned_by", text(assigned_by)),
+    ]);
+    let fact = Fact {
+        row: row(&lost.id),
+        guard: Guard::Is(still_assigned),
+        otherwise: GuardFailure::Conflict,
+        // Whose it was stays in the row: the event of the reversal names them.
+        set: columns(&[("ledger_state", text(LedgerState::Suspense.as_str()))]),
+    };
+    Request {
+        key: unassignment_key(&lost.id, lost.epoch),
+        // The deposits flow reverses its own records only; people made this one.
+        principal: Principal::System,
+        confirmation: None,
+        action: Action::Reverse(assignment),
+        references: References {
+            deposit: Some(lost.id.to_string()),
+            tx_hash: Some(lost.tx_hash.clone()),
+            ..References::default()
+        },
+        facts: vec![fact],
+        events: Vec::new(),
+    }
+}
+
 /// The request that reverses the credit at this record of the journal: each share from the account that got it;
 /// what was spent becomes debt of its owner.
 #[must_use]
@@ -309,7 +350,7 @@ pub fn credited_buy_in(deposit: &str, server: &Name, wallet: &Name) -> Fact {
     }
 }
 
-fn row(id: &DepositId) -> RowKey {
+pub(crate) fn row(id: &DepositId) -> RowKey {
     RowKey { table: "deposits".into(), columns: vec![("id".into(), text(id.as_str()))] }
 }
 

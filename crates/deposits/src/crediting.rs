@@ -21,12 +21,14 @@ use bankroll_store::{
 };
 
 use crate::{
-    Attribution, DepositHistory, DepositId, EvidenceFault, LedgerState, Purpose, ReviewState, WatchList,
+    Attribution, DepositHistory, DepositId, EvidenceFault, LedgerState, Purpose, WatchList,
     credit::{
         Allocation, CreditDue, PlayerStanding, ReversalDue, Servers, accounts, allocate, credit, credit_key, reversal,
+        unassignment,
     },
     error::CreditError,
     event_log::{self, expected_row},
+    review_proof::{self, Review},
 };
 
 /// The watch list of each chain, as the registry has it: the books decide themselves whose a deposit is.
@@ -119,11 +121,43 @@ pub struct CreditRules<'a> {
 /// # Errors
 /// See [`CreditError`]. Whatever it was, another step goes on where this one ended.
 pub fn step(rules: &CreditRules<'_>, ledger: &Ledger, rows: &Rows, most: usize) -> Result<BookingOutcome, CreditError> {
+    let unassigned = submit(prepare_unassignments(rows, most)?, ledger, rows)?;
     let reversed = submit(prepare_reversals(rows, most)?, ledger, rows)?;
     let credited = submit(prepare_credits(rules, ledger, rows, most)?, ledger, rows)?;
-    let refused = reversed.refused.into_iter().chain(credited.refused).collect();
+    let refused = unassigned.refused.into_iter().chain(reversed.refused).chain(credited.refused).collect();
     let unproven = reversed.unproven.into_iter().chain(credited.unproven).collect();
     Ok(BookingOutcome { reversed: reversed.reversed, refused, unproven, ..credited })
+}
+
+/// What is booked and no longer canonical. The log decides; a row that somebody called orphaned has no such event and
+/// is not even looked at.
+const LOST: &str = "ledger_state IN ('credited', 'suspense')
+   AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
+   AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = ledger_epoch
+     AND change = 'orphaned')";
+
+/// The requests that take back from players what people assigned to them and the chain dropped. What came out of
+/// suspense goes back there first: reversing the credit alone would make the player's money a debt of suspense.
+///
+/// # Errors
+/// See [`CreditError`]; nothing has happened.
+pub fn prepare_unassignments(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
+    let sql = format!(
+        "SELECT * FROM deposits WHERE {LOST} AND ledger_state = 'credited' AND assigned_by IS NOT NULL
+         ORDER BY block_number LIMIT {most}"
+    );
+    let mut prepared = PreparedRequests::default();
+    for (id, row, history) in proven_rows(rows, &sql)? {
+        // What is not proven is reported with the reversals.
+        let Some(lost) = history.and_then(|history| reversal_due_of(&row, id, &history)).ok().flatten() else {
+            continue;
+        };
+        if let Ok(Some((by, record))) = review_proof::assignment(rows.reader(), &lost.id, &row)? {
+            prepared.requests.push(unassignment(&lost, &by, record));
+            prepared.inclusions.push(BookedInclusion { deposit: reversed(lost), state: LedgerState::Suspense });
+        }
+    }
+    Ok(prepared)
 }
 
 /// The requests that reverse what is booked and no longer canonical.
@@ -131,15 +165,7 @@ pub fn step(rules: &CreditRules<'_>, ledger: &Ledger, rows: &Rows, most: usize) 
 /// # Errors
 /// See [`CreditError`]; nothing has happened.
 pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, CreditError> {
-    // The log decides; a row that somebody called orphaned has no such event and is not even looked at.
-    let sql = format!(
-        "SELECT * FROM deposits
-         WHERE ledger_state IN ('credited', 'suspense')
-           AND (ledger_epoch <> epoch OR chain_state IN ('orphaned', 'orphaned_after_final'))
-           AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = ledger_epoch
-             AND change = 'orphaned')
-         ORDER BY block_number LIMIT {most}"
-    );
+    let sql = format!("SELECT * FROM deposits WHERE {LOST} ORDER BY block_number LIMIT {most}");
     let mut prepared = PreparedRequests::default();
     for (id, row, history) in proven_rows(rows, &sql)? {
         let due = history.and_then(|history| reversal_due_of(&row, id.clone(), &history));
@@ -152,7 +178,11 @@ pub fn prepare_reversals(rows: &Rows, most: usize) -> Result<PreparedRequests, C
                 continue;
             }
         };
+        let assignment = review_proof::assignment(rows.reader(), &lost.id, &row)?;
         match rows.reader().find_key(&credit_key(&lost.id, lost.epoch))? {
+            // Taken back from its player first, in a step before this one.
+            Some(_) if assignment.as_ref().is_ok_and(Option::is_some) => {}
+            Some(_) if assignment.is_err() => prepared.unproven.extend(assignment.err().map(|fault| (lost.id, fault))),
             Some(entry) => {
                 prepared.requests.push(reversal(&lost, entry.seq));
                 prepared.inclusions.push(BookedInclusion { deposit: reversed(lost), state: LedgerState::Reversed });
@@ -181,6 +211,7 @@ pub fn prepare_credits(
            AND review_state IN ('none', 'cleared', 'released') AND purpose <> 'internal'
            AND NOT EXISTS (SELECT 1 FROM chain_cursor WHERE chain_cursor.chain = deposits.chain
              AND chain_cursor.stopped IS NOT NULL)
+           AND (doubt IS NULL OR doubt = 'balance_mismatch' OR (review_state = 'released' AND review_epoch = epoch))
            AND EXISTS (SELECT 1 FROM chain_events WHERE deposit_id = deposits.id AND chain_events.epoch = deposits.epoch
              AND change = 'final')
          ORDER BY block_number LIMIT {most}"
@@ -188,7 +219,11 @@ pub fn prepare_credits(
     let mut prepared = PreparedRequests { is_credit: true, ..PreparedRequests::default() };
     let mut due = Vec::new();
     for (id, row, history) in proven_rows(rows, &sql)? {
-        match history.and_then(|history| credit_due_of(&row, &history, rules.watch)) {
+        let reviewed = match history {
+            Ok(history) => review_proof::review(rows.reader(), &id, &row, &history)?.map(|review| (history, review)),
+            Err(fault) => Err(fault),
+        };
+        match reviewed.and_then(|(history, review)| credit_due_of(&row, &history, review, rules.watch)) {
             Ok(Some(credit)) => due.push(credit),
             Ok(None) => {}
             Err(fault) => prepared.unproven.push((id, fault)),
@@ -338,10 +373,16 @@ fn open(ledger: &Ledger, mut names: Vec<AccountName>) -> Result<BTreeMap<Account
 }
 
 /// `None` if it is not to be credited now.
-fn credit_due_of(row: &Row, history: &DepositHistory, watch: &WatchLists) -> Result<Option<CreditDue>, EvidenceFault> {
+fn credit_due_of(
+    row: &Row,
+    history: &DepositHistory,
+    review: Review,
+    watch: &WatchLists,
+) -> Result<Option<CreditDue>, EvidenceFault> {
     let inclusion = &history.inclusion;
-    let review = review_state_of(row)?;
-    let is_held = inclusion.doubt.is_some_and(crate::Doubt::is_held) && review != ReviewState::Released;
+    // People have let one inclusion through: the next one may be another transfer.
+    let doubt = inclusion.doubt.filter(|_| !review.releases(inclusion.epoch));
+    let is_held = doubt.is_some_and(crate::Doubt::is_held);
     let Ok(amount) = inclusion.value.amount() else { return Ok(None) };
     if is_held || history.state != crate::ChainState::Final {
         return Ok(None);
@@ -364,10 +405,10 @@ fn credit_due_of(row: &Row, history: &DepositHistory, watch: &WatchLists) -> Res
         amount,
         tx_hash: format!("{:#x}", inclusion.transaction),
         block: BlockRef { number: inclusion.block.number, hash },
-        doubt: inclusion.doubt,
+        doubt,
         evidence: history.newest,
         ledger_state: ledger_state_of(row)?,
-        review_state: review,
+        review_state: review.state,
         player: PlayerStanding::default(),
     }))
 }
@@ -395,8 +436,4 @@ fn reversal_due_of(row: &Row, id: DepositId, history: &DepositHistory) -> Result
 
 fn ledger_state_of(row: &Row) -> Result<LedgerState, BadRow> {
     LedgerState::from_row(text_of(row, "ledger_state")?).ok_or(BadRow { column: "ledger_state" })
-}
-
-fn review_state_of(row: &Row) -> Result<ReviewState, BadRow> {
-    ReviewState::from_row(text_of(row, "review_state")?).ok_or(BadRow { column: "review_state" })
 }

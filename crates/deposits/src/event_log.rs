@@ -48,6 +48,8 @@ pub enum EvidenceFault {
     NotOurs,
     #[error("it is booked in epoch {epoch}, and the journal has no such credit")]
     NoCredit { epoch: u64 },
+    #[error("column {column} says what no decision of people in the journal has set")]
+    NotDecided { column: &'static str },
     #[error("column {column} of an event has a value that this program does not know")]
     Unreadable { column: &'static str },
 }

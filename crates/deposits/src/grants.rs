@@ -44,6 +44,9 @@ const BOOKED: &[&str] = &[
     "credited_server",
     "credited_wallet",
     "review_state",
+    "review_by",
+    "review_epoch",
+    "assigned_by",
     "ledger_error",
     "ledger_error_epoch",
 ];

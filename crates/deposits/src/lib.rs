@@ -18,8 +18,8 @@
 //! - what no header vouches for (tokens' logs, what contracts moved) is compared with balances ([`balance_check`]), and
 //!   above a threshold several providers must say the same ([`ProviderAgreement`]).
 //!
-//! It deliberately does not know: which RPC node to use, screening, policies by amount, notifications beyond
-//! the outbox.
+//! It deliberately does not know: which RPC node to use, who may decide about a deposit, screening, policies by amount,
+//! notifications beyond the outbox.
 //!
 //! | to learn | read |
 //! | --- | --- |
@@ -29,6 +29,7 @@
 //! | what was seen, as a log | [`chain_event`], [`event_log`], [`audit`] |
 //! | what our own wallets sent | [`outgoing`] |
 //! | booking | [`crediting::step`], [`credit`] (the requests, pure) |
+//! | what people decide | [`review`] (hold, release, refuse, assign), `review_proof.rs` (what the journal says of it) |
 //! | the state of a deposit | [`ChainState`], [`ReviewState`], [`LedgerState`], [`DepositStatus`], [`DepositStage`], [`view`] |
 //! | the tables | [`DEPOSITS`], `rows.rs`, `migrations/` |
 
@@ -52,6 +53,8 @@ mod id;
 pub mod indexer;
 pub mod outgoing;
 mod provider_choice;
+pub mod review;
+mod review_proof;
 mod rows;
 pub mod scanner;
 pub mod sighting;
@@ -72,6 +75,7 @@ pub use id::{DepositId, DepositKind};
 pub use indexer::Indexer;
 pub use outgoing::{OutgoingTransaction, OutgoingView, UnexplainedNonce};
 pub use provider_choice::ProviderChoice;
+pub use review::{CarriedOutReview, ReviewRefusal};
 pub use rows::DEPOSITS;
 pub use scanner::{BlocksAhead, ChainProgress, ChainSource, DepositChange, ScanConfig, ScanNotice, ScanOutcome};
 pub use sighting::{DepositRules, Doubt, IncomingTransfer, OddTransferLog, Sighting};

@@ -162,11 +162,7 @@ fn included(chain: &ColumnValue, inclusion: &Inclusion, now: Time) -> Statement 
     }
     // What the id says cannot change.
     columns.retain(|(name, _)| !["id", "tx_hash", "kind", "position"].contains(name));
-    let mut set: Vec<String> = (1..).zip(&columns).map(|(place, (name, _))| format!("{name} = ${place}")).collect();
-    // A doubt that this block is the first to give needs a person as it would have in the first one.
-    if inclusion.doubt.is_some_and(crate::Doubt::is_held) {
-        set.push("review_state = CASE WHEN review_state = 'none' THEN 'held' ELSE review_state END".to_owned());
-    }
+    let set: Vec<String> = (1..).zip(&columns).map(|(place, (name, _))| format!("{name} = ${place}")).collect();
     let (id, epoch) = (columns.len().saturating_add(1), columns.len().saturating_add(2));
     let sql = format!("UPDATE deposits SET {} WHERE id = ${id} AND epoch = ${epoch}", set.join(", "));
     let mut values: Vec<ColumnValue> = columns.into_iter().map(|(_, value)| value).collect();

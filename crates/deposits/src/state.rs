@@ -132,7 +132,7 @@ pub enum DepositStage {
     Final,
     /// An operator must look at it before it is credited.
     Held,
-    /// The books refused to credit it.
+    /// People refused it, or the books did.
     Refused,
     Credited,
     /// Booked, and belongs to no known player.
@@ -165,8 +165,9 @@ impl DepositStage {
     pub(crate) const SQL: &'static str = "CASE WHEN ledger_state IN ('credited', 'suspense') THEN ledger_state
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') AND ledger_state = 'reversed' THEN 'reversed'
        WHEN chain_state IN ('orphaned', 'orphaned_after_final') THEN 'orphaned'
-       WHEN review_state IN ('held', 'refused') THEN 'held'
-       WHEN doubt IN ('amount_too_large', 'balance_unknown', 'one_provider') AND review_state <> 'released' THEN 'held'
+       WHEN review_state IN ('held', 'refused') THEN review_state
+       WHEN doubt IN ('amount_too_large', 'balance_unknown', 'one_provider')
+         AND NOT (review_state = 'released' AND review_epoch = epoch) THEN 'held'
        WHEN ledger_error IS NOT NULL AND ledger_error_epoch = epoch THEN 'refused'
        WHEN chain_state = 'final' THEN 'final' ELSE 'seen' END";
 }

@@ -43,7 +43,11 @@ pub struct DepositView {
     pub required: u64,
     pub chain_state: ChainState,
     pub review_state: ReviewState,
+    /// Which inclusion people let through, or refused; 0 for none.
+    pub review_epoch: u64,
     pub ledger_state: LedgerState,
+    /// Which inclusion is booked, or was; 0 for none.
+    pub ledger_epoch: u64,
     /// What the player sees.
     pub status: DepositStatus,
     pub stage: DepositStage,
@@ -61,6 +65,8 @@ pub struct DepositView {
 #[derive(Clone, Debug, Default)]
 pub struct DepositFilter {
     pub stage: Option<DepositStage>,
+    /// People must decide: held, or in suspense and not refused.
+    pub waiting: bool,
     /// Paid to this server.
     pub server: Option<Name>,
     /// Credited to this player, or sent by this wallet.
@@ -80,7 +86,7 @@ pub enum DepositViewError {
 const COLUMNS: &str =
     "SELECT id, deposits.chain AS chain, tx_hash, kind, position, asset, amount_raw, from_address, to_address, purpose,
     coalesce(credited_server, server) AS server, coalesce(credited_wallet, wallet) AS wallet, doubt, epoch, deposits.block_number AS block, deposits.block_hash AS block_hash, required_confirmations,
-    chain_state, review_state, ledger_state, invalid_reason, ledger_error, ledger_error_epoch, first_seen_at,
+    chain_state, review_state, review_epoch, ledger_state, ledger_epoch, invalid_reason, ledger_error, ledger_error_epoch, first_seen_at,
     deposits.updated_at AS updated_at, coalesce(chain_cursor.block_number, 0) AS head";
 
 const TABLES: &str = "FROM deposits LEFT JOIN chain_cursor ON chain_cursor.chain = deposits.chain";
@@ -110,6 +116,10 @@ pub fn list(reader: &Reader, filter: &DepositFilter, most: usize) -> Result<Vec<
     if let Some(stage) = filter.stage {
         values.push(text(stage.as_str()));
         conditions.push(format!("{} = ${}", DepositStage::SQL, values.len()));
+    }
+    if filter.waiting {
+        let stage = DepositStage::SQL;
+        conditions.push(format!("({stage} = 'held' OR ({stage} = 'suspense' AND review_state <> 'refused'))"));
     }
     if let Some(server) = &filter.server {
         values.push(text(server.as_str()));
@@ -244,6 +254,7 @@ fn view_of(row: &Row) -> Result<DepositView, BadRow> {
     let (have, need) = (confirmations(head, block), number_of(row, "required_confirmations")?);
     let owned = |column| text_of(row, column).map(str::to_owned);
     let optional = |column| maybe(row, column, text_of).map(|text| text.map(str::to_owned));
+    let stage = DepositStage::from_row(text_of(row, "stage")?).ok_or(BadRow { column: "stage" })?;
     let epoch = number_of(row, "epoch")?;
     let refusal = optional("ledger_error")?.filter(|_| number_of(row, "ledger_error_epoch") == Ok(epoch));
     Ok(DepositView {
@@ -266,9 +277,15 @@ fn view_of(row: &Row) -> Result<DepositView, BadRow> {
         required: need,
         chain_state,
         review_state,
+        review_epoch: number_of(row, "review_epoch")?,
         ledger_state,
-        status: DepositStatus::of(chain_state, review_state, ledger_state, have, need),
-        stage: DepositStage::from_row(text_of(row, "stage")?).ok_or(BadRow { column: "stage" })?,
+        ledger_epoch: number_of(row, "ledger_epoch")?,
+        // A doubt that only a later inclusion has holds it without a word in its review.
+        status: match stage {
+            DepositStage::Held => DepositStatus::OnHold,
+            _ => DepositStatus::of(chain_state, review_state, ledger_state, have, need),
+        },
+        stage,
         doubt: optional("doubt")?,
         reason: optional("invalid_reason")?,
         refusal,

@@ -66,6 +66,11 @@ pub enum Act {
         player: Name,
         reason: String,
     },
+    /// A deposit that is not booked waits until several people have decided about it.
+    HoldDeposit {
+        deposit: String,
+        reason: String,
+    },
     /// An operation of the API with effects of its own, by one person: which one, on what, by which right.
     Operation {
         operation: String,
@@ -135,6 +140,29 @@ pub enum ProposalContent {
         record: Seq,
         reason: String,
     },
+    /// Lets a deposit through that waits for a person: from here on the ordinary rules credit it.
+    ReleaseDeposit {
+        deposit: String,
+        /// Which inclusion of it, from 1: if the chain has replaced its block since, nothing happens.
+        inclusion: u64,
+        reason: String,
+    },
+    /// No player gets this deposit: one that waits is not credited, one in suspense stays there.
+    RefuseDeposit {
+        deposit: String,
+        inclusion: u64,
+        reason: String,
+    },
+    /// A deposit in suspense is this player's.
+    AssignDeposit {
+        deposit: String,
+        inclusion: u64,
+        /// All of it, in base units.
+        amount: Amount,
+        server: Name,
+        player: Name,
+        reason: String,
+    },
 }
 
 impl ProposalContent {
@@ -152,6 +180,9 @@ impl ProposalContent {
             Self::ResumeServer { .. } => "resume_server",
             Self::Transfer { .. } => "transfer",
             Self::Reverse { .. } => "reverse",
+            Self::ReleaseDeposit { .. } => "release_deposit",
+            Self::RefuseDeposit { .. } => "refuse_deposit",
+            Self::AssignDeposit { .. } => "assign_deposit",
         }
     }
 
@@ -169,10 +200,21 @@ impl ProposalContent {
         )
     }
 
-    /// Whether the ledger carries it out, in a request of its own.
+    /// Whether the ledger carries it out, in a request of its own: it moves money, or lets money be moved.
     #[must_use]
-    pub const fn is_about_money(&self) -> bool {
-        matches!(self, Self::Transfer { .. } | Self::Reverse { .. })
+    pub fn is_about_money(&self) -> bool {
+        matches!(self, Self::Transfer { .. } | Self::Reverse { .. }) || self.deposit().is_some()
+    }
+
+    /// The deposit that it decides about, and which inclusion of it.
+    #[must_use]
+    pub fn deposit(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::ReleaseDeposit { deposit, inclusion, .. }
+            | Self::RefuseDeposit { deposit, inclusion, .. }
+            | Self::AssignDeposit { deposit, inclusion, .. } => Some((deposit, *inclusion)),
+            _ => None,
+        }
     }
 
     /// The right of its author.

@@ -206,6 +206,11 @@ impl Operators {
                 }
                 Ok(vec![Effect::FreezePlayer { player: player.clone(), reason: reason.clone() }])
             }
+            Act::HoldDeposit { deposit, reason } => {
+                self.need(signer(entry)?.0, Right::HoldDeposits)?;
+                check_text("deposit", deposit)?;
+                check_text("reason", reason).map(|()| Vec::new())
+            }
             Act::Operation { right, .. } => self.need(signer(entry)?.0, *right).map(|()| Vec::new()),
             Act::ReadPlayer { .. } => match &entry.author {
                 AuthorName::Person(person) => self.need(person, Right::ReadPlayers).map(|()| Vec::new()),

@@ -19,7 +19,7 @@ struct ContentBody {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FreezeBody {
+struct ReasonBody {
     reason: String,
 }
 
@@ -88,8 +88,14 @@ impl SignedRequest {
             }
             ("DELETE", ["v1", "program-keys", id]) => Ok(Act::RevokeProgramKey { id: part("id", id)? }),
             ("POST", ["v1", "players", player, "freeze"]) => {
-                let FreezeBody { reason } = self.body()?;
+                let ReasonBody { reason } = self.body()?;
                 Ok(Act::FreezePlayer { player: player_name(player)?, reason })
+            }
+            ("POST", ["v1", "deposits", deposit, "hold"]) => {
+                let ReasonBody { reason } = self.body()?;
+                // Clients may escape the colons of an id.
+                let deposit = deposit.replace("%3A", ":").replace("%3a", ":");
+                Ok(Act::HoldDeposit { deposit, reason })
             }
             ("GET", ["v1", "players", player]) => Ok(Act::ReadPlayer { player: player_name(player)? }),
             _ => {

@@ -37,6 +37,8 @@ pub enum Right {
     HandleAlerts,
     PauseServers,
     FreezePlayers,
+    /// Stop one deposit before it is credited.
+    HoldDeposits,
     ManageWebhooks,
     /// Chains, assets, wallets, keys of game servers.
     ChangeRegistry,
@@ -52,7 +54,7 @@ pub enum Right {
 pub type Rights = BTreeSet<Right>;
 
 impl Right {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ReadMoney,
         Self::ReadPlayers,
         Self::ReadPlayersInFull,
@@ -60,6 +62,7 @@ impl Right {
         Self::HandleAlerts,
         Self::PauseServers,
         Self::FreezePlayers,
+        Self::HoldDeposits,
         Self::ManageWebhooks,
         Self::ChangeRegistry,
         Self::Propose,
@@ -85,6 +88,7 @@ impl Right {
             Self::HandleAlerts => "handle_alerts",
             Self::PauseServers => "pause_servers",
             Self::FreezePlayers => "freeze_players",
+            Self::HoldDeposits => "hold_deposits",
             Self::ManageWebhooks => "manage_webhooks",
             Self::ChangeRegistry => "change_registry",
             Self::Propose => "propose",
@@ -115,8 +119,8 @@ impl OperatorRole {
     #[must_use]
     pub fn rights(self) -> Rights {
         use Right::{
-            ChangePolicy, Confirm, FreezePlayers, HandleAlerts, ManageWebhooks, PauseServers, Propose, ReadAuditLog,
-            ReadMoney, ReadPlayers, ReadPlayersInFull,
+            ChangePolicy, Confirm, FreezePlayers, HandleAlerts, HoldDeposits, ManageWebhooks, PauseServers, Propose,
+            ReadAuditLog, ReadMoney, ReadPlayers, ReadPlayersInFull,
         };
         let rights: &[Right] = match self {
             Self::Viewer => &[ReadMoney],
@@ -128,6 +132,7 @@ impl OperatorRole {
                 HandleAlerts,
                 PauseServers,
                 FreezePlayers,
+                HoldDeposits,
                 ManageWebhooks,
                 Propose,
             ],
@@ -139,6 +144,7 @@ impl OperatorRole {
                 HandleAlerts,
                 PauseServers,
                 FreezePlayers,
+                HoldDeposits,
                 Confirm,
             ],
             Self::PolicyAdmin => &[ReadMoney, ReadAuditLog, ChangePolicy],

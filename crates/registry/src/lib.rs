@@ -67,7 +67,7 @@ pub use entry::RegistryError;
 pub use grants::REGISTRY_GRANTS;
 pub use history::{RecordedChange, recorded_change, recorded_changes, server_versions};
 pub use nonce::{NoncePurpose, NonceText, UsedNonce};
-pub use overrides::check_overrides;
+pub use overrides::{FlowOverride, check_overrides};
 pub use player::{PlayerWallet, RegisteredPlayer, SignInProof, WalletEvidence};
 pub use player_freeze::PlayerFreeze;
 pub use player_request::{player_request_fact, player_request_hash};

@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 
 use bankroll_ledger::{Action, Confirmation, Leg, Principal, Request, Seq};
 use bankroll_operators::{Operators, Proposal, ProposalContent, ProposalId, ProposalStatus, QUORUM_OF_ONE};
-use bankroll_store::Reader;
+use bankroll_store::{Reader, StoreError};
 
 use crate::RegistryError;
+
+/// Whether a request does what this content says about another flow's rows: that flow knows.
+pub type FlowOverride<'a> = &'a dyn Fn(&Reader, &ProposalContent, &Request) -> Result<bool, StoreError>;
 
 /// Checks the applied requests of operators, as an audit of the journal has found them.
 ///
@@ -17,12 +20,13 @@ pub fn check_overrides(
     reader: &Reader,
     operators: &Operators,
     overrides: &[(Seq, Request)],
+    of_flow: FlowOverride<'_>,
 ) -> Result<(), RegistryError> {
     let mut carried_out = BTreeSet::new();
     for (record, request) in overrides {
         let proposal = proposal_of(operators, request);
         let is_first = proposal.is_some_and(|proposal| carried_out.insert(proposal.id));
-        if !is_first || !does(reader, request, proposal.map(|found| &found.content))? {
+        if !is_first || !does(reader, request, proposal.map(|found| &found.content), of_flow)? {
             return Err(RegistryError::OverrideUnsigned { record: *record });
         }
     }
@@ -42,7 +46,15 @@ fn proposal_of<'a>(operators: &'a Operators, request: &Request) -> Option<&'a Pr
 }
 
 /// Whether a request does what this content says, and nothing else.
-fn does(reader: &Reader, request: &Request, content: Option<&ProposalContent>) -> Result<bool, RegistryError> {
+fn does(
+    reader: &Reader,
+    request: &Request,
+    content: Option<&ProposalContent>,
+    of_flow: FlowOverride<'_>,
+) -> Result<bool, RegistryError> {
+    if let Some(content) = content.filter(|content| content.deposit().is_some()) {
+        return Ok(of_flow(reader, content, request)?);
+    }
     if !request.facts.is_empty() {
         return Ok(false);
     }

@@ -7,6 +7,7 @@ mod accounts;
 mod alerts;
 mod audit_log;
 mod batch;
+mod deposit_reviews;
 mod deposits;
 mod documentation;
 mod event_page_text;
@@ -160,6 +161,9 @@ fn operations() -> OpenApiRouter<Funds> {
         .routes(routes!(proposals::confirm))
         .routes(routes!(proposals::reject))
         .routes(routes!(audit_log::list))
+        .routes(routes!(deposit_reviews::list))
+        .routes(routes!(deposit_reviews::show))
+        .routes(routes!(deposit_reviews::hold))
         .routes(routes!(player_views::show))
         .routes(routes!(player_views::freeze))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
+use bankroll_deposits::review;
 use bankroll_ledger::Time;
 use bankroll_operators::{Proposal, ProposalContent, ProposalId, ProposalStatus as Status, Right};
 use bankroll_registry::{ConfirmedProposal, Registry};
@@ -15,7 +16,7 @@ use crate::{
     ApiError, ErrorCode, Funds,
     input::{ApiCall, PathParts, show_time},
     money::applied_response,
-    state::{EnteredAct, HeldBooks, ProposalOutcome, confirmed_money, outcome, settle},
+    state::{EnteredAct, HeldBooks, ProposalOutcome, confirmed_money, deposit_of, outcome, settle},
 };
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -23,7 +24,8 @@ use crate::{
 pub struct NewProposalBody {
     /// What is proposed: `{"kind": "reverse", "record": "rec_1204", "reason": "..."}`. The kinds: `add_person`,
     /// `set_roles`, `add_key`, `reinstate`, `set_quorum`, `set_audience`, `unfreeze_player`, `resume_server`, `transfer`,
-    /// `reverse`.
+    /// `reverse`, `release_deposit`, `refuse_deposit`, `assign_deposit`. The last three name the `deposit`, its
+    /// `inclusion` and a `reason`; `assign_deposit` also the `amount`, the `server` and the `player`.
     #[schema(value_type = Object)]
     pub content: Value,
     /// When it expires, if earlier than in three days.
@@ -252,8 +254,33 @@ async fn check_exists(books: &HeldBooks, registry: &Registry, content: &Proposal
         ProposalContent::ResumeServer { server, .. } if registry.server(server).is_none() => {
             Err(missing(format!("game server {server}")))
         }
+        ProposalContent::ReleaseDeposit { .. } | ProposalContent::RefuseDeposit { .. } => {
+            check_deposit(books, content).await
+        }
+        ProposalContent::AssignDeposit { server, player, .. } => {
+            if registry.server(server).is_none() {
+                return Err(missing(format!("game server {server}")));
+            }
+            // Money in an account under another wallet of theirs would not be shown to them.
+            let known = registry.player_behind(player);
+            if known != player {
+                return Err(ApiError::with(ErrorCode::BodyInvalid, format!("{player} is a wallet of player {known}")));
+            }
+            if registry.player(player).is_none() {
+                return Err(missing(format!("player {player}: they sign in with the wallet first")));
+            }
+            check_deposit(books, content).await
+        }
         _ => Ok(()),
     }
+}
+
+/// What could not be carried out now is not proposed.
+async fn check_deposit(books: &HeldBooks, content: &ProposalContent) -> Result<(), ApiError> {
+    let asked = content.clone();
+    let deposit = books.pages.read(move |reader| deposit_of(reader, &asked)).await?;
+    let deposit = deposit.ok_or_else(|| ApiError::with(ErrorCode::BodyInvalid, "there is no such deposit"))?;
+    review::check(&deposit, content).map_err(|why| ApiError::with(ErrorCode::Conflict, why.to_string()))
 }
 
 fn body_of(

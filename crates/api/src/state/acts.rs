@@ -62,6 +62,16 @@ impl ChangeGate {
     /// Enters what the signed request says, once; the same request again finds the earlier entry. What it makes the
     /// ledger do is done before this returns, or is pending: [`proposals::settle`] does it later.
     pub async fn enter_act(self, call: &ApiCall, new_key: Option<&NewProgramKey>) -> Result<EnteredAct, ApiError> {
+        self.enter_act_with(call, new_key, (Vec::new(), Vec::new())).await
+    }
+
+    /// The same for an act that also changes rows of a flow: in the same commit, or neither happens.
+    pub async fn enter_act_with(
+        self,
+        call: &ApiCall,
+        new_key: Option<&NewProgramKey>,
+        (facts, more_events): (Vec<Fact>, Vec<Event>),
+    ) -> Result<EnteredAct, ApiError> {
         let person = self.signer()?;
         let books = Arc::clone(&self.books);
         if let Some(earlier) = self.earlier_act(call).await? {
@@ -70,13 +80,14 @@ impl ChangeGate {
         if call.path.contains('?') {
             return Err(ApiError::with(ErrorCode::QueryInvalid, "this request has no parameters"));
         }
-        let ActDecision { changes, events, money } = self.decide_act(call, None, new_key)?;
+        let ActDecision { changes, mut events, money } = self.decide_act(call, None, new_key)?;
         let Some(RegistryChange::Act(entered)) = changes.first() else { return Err(ErrorCode::Internal.into()) };
         let act = entered.entry.act.clone();
         let author = person_author(call, person, changes)?;
+        events.extend(more_events);
         let (funds, held) = (self.funds.clone(), Arc::clone(&books));
         let commit = async move {
-            self.commit_now(author, Vec::new(), (Vec::new(), events)).await?;
+            self.commit_now(author, Vec::new(), (facts, events)).await?;
             if let Some(confirmed) = money {
                 // The act is committed whatever comes of it; the proposal shows the outcome.
                 let _ = proposals::settle(&held, confirmed).await;
@@ -152,10 +163,15 @@ impl ChangeGate {
     }
 }
 
+/// The key of the record that an act of this person makes, in the namespace of the registry.
+pub(crate) fn act_key(call: &ApiCall, person: &Name) -> Result<String, ApiError> {
+    Ok(format!("admin/{person}/key/{}", call.key()?))
+}
+
 fn person_author(call: &ApiCall, person: Name, act: Vec<RegistryChange>) -> Result<ChangeAuthor, ApiError> {
     Ok(ChangeAuthor {
         scope: Scope::House,
-        key: format!("admin/{person}/key/{}", call.key()?),
+        key: act_key(call, &person)?,
         by: format!("operator:{person}").parse().map_err(|_| ErrorCode::Internal)?,
         principal: Principal::Admin(person),
         request_hash: request_hash(call),

@@ -40,12 +40,12 @@ use bankroll_store::{Clock, Ledger, Reader};
 use bankroll_withdrawals::ApprovalPolicy;
 
 pub(crate) use account_numbers::{AccountNumbers, LockedNumbers};
-pub(crate) use acts::EnteredAct;
+pub(crate) use acts::{EnteredAct, act_key};
 pub(crate) use changes::{Added, ChangeGate};
 pub(crate) use event_chunks::{EventChunk, EventChunks, ReadEvent};
 pub(crate) use gate::Gate;
 pub(crate) use program_key::MadeProgramKey;
-pub(crate) use proposals::{ProposalOutcome, confirmed_money, outcome, settle};
+pub(crate) use proposals::{ProposalOutcome, confirmed_money, deposit_of, outcome, settle};
 pub(crate) use readers::Readers;
 
 use crate::{ApiError, ErrorCode};

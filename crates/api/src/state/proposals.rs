@@ -3,9 +3,13 @@
 //! The confirmation is committed first. Whether the money has moved is a question to the journal, not a message: what
 //! was interrupted in between is carried out when the books are acquired again, or when the proposal is next shown.
 
+use bankroll_deposits::{
+    CarriedOutReview, review,
+    view::{self as deposit_view, DepositView},
+};
 use bankroll_ledger::{
-    AccountKind, AccountName, Action, Confirmation, Fact, IdempotencyKey, Leg, Namespace, Principal, Record,
-    References, Rejection, Request, Scope, Seq, Verdict,
+    AccountId, AccountKind, AccountName, Action, Amount, Confirmation, IdempotencyKey, Leg, Namespace, Principal,
+    Record, References, Rejection, Request, Scope, Seq, Verdict,
 };
 use bankroll_operators::{Operators, Proposal, ProposalContent, ProposalStatus, QUORUM_OF_ONE};
 use bankroll_registry::{
@@ -76,7 +80,7 @@ fn settle_now(ledger: &Ledger, reader: &Reader, confirmed: &ConfirmedProposal) -
 }
 
 fn carry_out(ledger: &Ledger, reader: &Reader, confirmed: &ConfirmedProposal) -> Result<ProposalOutcome, ApiError> {
-    let Some(request) = money_request(reader, confirmed)? else { return Ok(ProposalOutcome::Pending) };
+    let Some(request) = money_request(ledger, reader, confirmed)? else { return Ok(ProposalOutcome::Pending) };
     let mut answered = submit(ledger, request.clone())?;
     if answered == Some(Err(Rejection::DebtAccountNotFound)) {
         open_debts(ledger, reader, confirmed)?;
@@ -103,8 +107,11 @@ fn submit(ledger: &Ledger, request: Request) -> Result<Option<Result<Option<Seq>
     }
 }
 
-/// The request of the ledger. It depends on the proposal alone: sent twice, it is one request.
-fn money_request(reader: &Reader, confirmed: &ConfirmedProposal) -> Result<Option<Request>, ApiError> {
+/// The request of the ledger. It depends on the proposal alone, and where it is about a deposit on what was decided from:
+/// its key makes it one request.
+fn money_request(ledger: &Ledger, reader: &Reader, confirmed: &ConfirmedProposal) -> Result<Option<Request>, ApiError> {
+    let (mut facts, mut events) = (Vec::new(), vec![proposal_executed(confirmed)]);
+    let mut references = References::default();
     let action = match &confirmed.content {
         ProposalContent::Transfer { from, to, amount, .. } => {
             let (from, to) = (reader.account_named(from)?, reader.account_named(to)?);
@@ -112,7 +119,18 @@ fn money_request(reader: &Reader, confirmed: &ConfirmedProposal) -> Result<Optio
             Action::Legs(vec![Leg::Move { from: from.id, to: to.id, amount: *amount }])
         }
         ProposalContent::Reverse { record, .. } => Action::Reverse(*record),
-        _ => return Ok(None),
+        content => {
+            let Some(deposit) = deposit_of(reader, content)? else { return Ok(None) };
+            let key = money_key(confirmed).text;
+            let Some(CarriedOutReview { fact, event, moves }) = review::carry_out(&deposit, content, &key) else {
+                return Ok(None);
+            };
+            references.deposit = Some(deposit.id.to_string());
+            references.tx_hash = Some(deposit.tx_hash);
+            facts.push(fact);
+            events.push(event);
+            Action::Legs(moves.map(|moves| leg(ledger, moves)).transpose()?.into_iter().collect())
+        }
     };
     let name = |text: &str| text.parse().map_err(|_| ErrorCode::Internal);
     let by = confirmed.confirmed_by.clone().map_or_else(|| name(QUORUM_OF_ONE), Ok)?;
@@ -121,10 +139,28 @@ fn money_request(reader: &Reader, confirmed: &ConfirmedProposal) -> Result<Optio
         principal: Principal::Admin(confirmed.author.clone()),
         confirmation: Some(Confirmation { proposal: name(&confirmed.proposal.to_string())?, by }),
         action,
-        references: References::default(),
-        facts: Vec::<Fact>::new(),
-        events: vec![proposal_executed(confirmed)],
+        references,
+        facts,
+        events,
     }))
+}
+
+/// The deposit that a content is about.
+pub(crate) fn deposit_of(reader: &Reader, content: &ProposalContent) -> Result<Option<DepositView>, ApiError> {
+    let Some((id, _)) = content.deposit() else { return Ok(None) };
+    Ok(deposit_view::find(reader, id)?.into_iter().find(|found| found.id.as_str() == id))
+}
+
+/// The leg that moves this much, between accounts that are opened if they are not there. If the chain drops the deposit,
+/// what was spent becomes a debt: its account must be there, too.
+fn leg(ledger: &Ledger, (from, to, amount): (AccountName, AccountName, Amount)) -> Result<Leg, ApiError> {
+    let names: Vec<AccountName> = [Some(from), Some(to.clone()), to.debt()].into_iter().flatten().collect();
+    let mut numbers = Vec::<AccountId>::new();
+    for opened in ledger.open_accounts(&Principal::System, names)? {
+        numbers.push(opened?);
+    }
+    let [from, to, ..] = numbers.as_slice() else { return Err(ErrorCode::Internal.into()) };
+    Ok(Leg::Move { from: *from, to: *to, amount })
 }
 
 fn money_key(confirmed: &ConfirmedProposal) -> IdempotencyKey {

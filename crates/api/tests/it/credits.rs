@@ -14,13 +14,19 @@ impl World {
 
     /// A deposit that is credited to a player of the arena as a buy-in of this amount.
     pub fn deposit(&self, id: &str, name: &str, amount: u128) {
-        let (from, to) = (self.account("@house/custody/1/hot"), self.account(&funds_of("arena", name)));
+        self.deposit_in("credited", id, name, amount);
+    }
+
+    /// The same in another state of the ledger: `credited`, `suspense` or `none`.
+    pub fn deposit_in(&self, state: &str, id: &str, name: &str, amount: u128) {
+        let to = if state == "suspense" { "@house/suspense/1".to_owned() } else { funds_of("arena", name) };
+        let (from, to, is_booked) = (self.account("@house/custody/1/hot"), self.account(&to), state != "none");
         let (text, int) = (|value: &str| ColumnValue::Text(value.to_owned()), ColumnValue::Int);
         let set = [
             ("chain", text("eip155:1337")),
             ("tx_hash", text(&format!("0x{id}"))),
-            ("kind", text("transfer")),
-            ("position", text("0")),
+            ("kind", text("native")),
+            ("position", int(0)),
             ("asset", int(1)),
             ("amount", ColumnValue::Amount(Amount::new(amount))),
             ("amount_raw", text(&amount.to_string())),
@@ -36,23 +42,28 @@ impl World {
             ("block_time", int(7)),
             ("tx_index", int(0)),
             ("required_confirmations", int(3)),
+            ("needs_agreement", int(0)),
             ("chain_state", text("final")),
             ("review_state", text("none")),
-            ("ledger_state", text("credited")),
-            ("ledger_epoch", int(1)),
-            ("is_valid_for_server_config", int(1)),
+            ("ledger_state", text(state)),
+            ("ledger_epoch", int(i64::from(is_booked))),
+            ("is_valid_for_server_config", int(i64::from(state == "credited"))),
             ("first_seen_at", int(7)),
             ("updated_at", int(7)),
         ];
+        let credited = [("credited_server", text("arena")), ("credited_wallet", text(&player(name)))];
+        let set = set.into_iter().chain(credited.into_iter().filter(|_| state == "credited"));
         let fact = Fact {
             row: RowKey { table: "deposits".into(), columns: vec![("id".into(), text(id))] },
             guard: Guard::Absent,
             otherwise: GuardFailure::Conflict,
-            set: set.into_iter().map(|(column, value)| (column.to_owned(), value)).collect(),
+            set: set.map(|(column, value)| (column.to_owned(), value)).collect(),
         };
         self.apply(
             format!("credit/{id}"),
-            Action::Legs(vec![Leg::Move { from, to, amount: Amount::new(amount) }]),
+            Action::Legs(
+                is_booked.then_some(Leg::Move { from, to, amount: Amount::new(amount) }).into_iter().collect(),
+            ),
             vec![fact],
         );
     }

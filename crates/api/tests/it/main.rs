@@ -4,6 +4,7 @@
 
 mod alerts;
 mod credits;
+mod deposit_reviews;
 mod document;
 mod error_pages;
 mod event_streams;

@@ -141,6 +141,10 @@ const TABLE: &[(&str, &str, &str, [u16; 6], &str)] = &[
     ("GET",    "/v1/alerts/{alert}",                                   "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
     ("POST",   "/v1/alerts/{alert}/acknowledge",                       "{}",        [401, 403, 403, 403, 403, 200], "nnyynun"),
     ("POST",   "/v1/alerts/{alert}/close",                             "{}",        [401, 403, 403, 403, 403, 200], "nnyynun"),
+    // Deposits that people decide about; the one of the row is booked.
+    ("GET",    "/v1/deposits",                                         "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
+    ("GET",    "/v1/deposits/{deposit}",                               "",          [401, 403, 403, 403, 403, 200], "yyyyyuy"),
+    ("POST",   "/v1/deposits/{deposit}/hold",                          "reason",    [401, 403, 403, 403, 403, 409], "nnyynun"),
     // People, and acts that need several of them.
     ("GET",    "/v1/operators",                                        "",          [401, 403, 403, 403, 403, 200], "nnnyyuy"),
     ("GET",    "/v1/operators/me",                                     "",          [401, 403, 403, 403, 403, 200], "yyyyyun"),

@@ -20,6 +20,9 @@ pub struct DepositListArgs {
     /// Only deposits in this state
     #[arg(long, value_name = "STATE", value_parser = parse_stage)]
     state: Option<DepositStage>,
+    /// Only deposits about which people must decide: held, or in suspense
+    #[arg(long, conflicts_with = "state")]
+    waiting: bool,
     /// Only deposits credited to this player or sent by this wallet
     #[arg(long, value_name = "WALLET", value_parser = wallet_name)]
     player: Option<Name>,
@@ -65,7 +68,8 @@ fn deposits(args: &DepositListArgs, reader: &Reader, limit: usize) -> anyhow::Re
         return Ok(Vec::new());
     }
     let after = args.after.as_deref().map(|hash| place_of(reader, hash)).transpose()?;
-    let filter = DepositFilter { stage: args.state, server: None, wallet: args.player.clone(), after };
+    let filter =
+        DepositFilter { stage: args.state, waiting: args.waiting, server: None, wallet: args.player.clone(), after };
     Ok(view::list(reader, &filter, limit + 1)?)
 }
 

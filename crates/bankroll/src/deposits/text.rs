@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use bankroll_deposits::{DepositStage, Purpose, view::DepositView};
+use bankroll_deposits::{DepositStage, Purpose, ReviewState, view::DepositView};
 use bankroll_ledger::{Amount, AssetId};
 use bankroll_terminal::{Assets, Paint, when};
 
@@ -20,7 +20,13 @@ pub fn state_words(deposit: &DepositView) -> String {
     let words = match deposit.stage {
         DepositStage::Seen => format!("seen in block {block}, {have} of {required} confirmations"),
         DepositStage::Final => format!("seen in block {block}, final; the books credit it next"),
-        DepositStage::Held => format!("seen in block {block}, held: needs an operator"),
+        DepositStage::Held => {
+            let why = deposit.doubt.as_deref().map_or("a person held it", doubt_words);
+            format!("seen in block {block}, held until people decide: {why}")
+        }
+        DepositStage::Refused if deposit.review_state == ReviewState::Refused => {
+            format!("seen in block {block}, refused by people: nobody gets it")
+        }
         DepositStage::Refused => {
             let refusal = deposit.refusal.as_deref().unwrap_or("no reason is recorded");
             format!("seen in block {block}, final; the books refused it: {refusal}")
@@ -29,6 +35,9 @@ pub fn state_words(deposit: &DepositView) -> String {
             Some(why) => format!("seen in block {block}, final, credited; {why}"),
             None => format!("seen in block {block}, final, credited"),
         },
+        DepositStage::Suspense if deposit.review_state == ReviewState::Refused => {
+            format!("seen in block {block}, final, in suspense, refused by people")
+        }
         DepositStage::Suspense => {
             format!("seen in block {block}, final, in suspense: {}", why.unwrap_or("no reason is recorded"))
         }
@@ -39,6 +48,17 @@ pub fn state_words(deposit: &DepositView) -> String {
     };
     let is_dropped = deposit.ledger_state.is_booked() && !deposit.chain_state.is_canonical();
     if is_dropped { format!("{words}; the chain dropped it, and it is reversed next") } else { words }
+}
+
+/// Why it waits as it was seen.
+fn doubt_words(code: &str) -> &str {
+    match code {
+        "amount_too_large" => "the ledger cannot count so much",
+        "balance_unknown" => "no RPC node can say whether it arrived",
+        "one_provider" => "one RPC node alone vouches for it",
+        "balance_mismatch" => "the address received another amount",
+        other => other,
+    }
 }
 
 /// The stored reason for which a deposit is not a buy-in of its player.

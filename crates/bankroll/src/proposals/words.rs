@@ -7,6 +7,7 @@ use crate::funds_call::text;
 /// What it does, in one line.
 pub fn content(content: &Value) -> String {
     let field = |name: &str| text(&content[name]);
+    let deposit = |verb: &str| format!("{verb} deposit {} (inclusion {})", field("deposit"), field("inclusion"));
     let roles = || content["roles"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(", ");
     match content["kind"].as_str().unwrap_or_default() {
         "add_person" => format!("add {} as {} with the key {}", field("person"), roles(), field("address")),
@@ -28,6 +29,18 @@ pub fn content(content: &Value) -> String {
             field("reason")
         ),
         "reverse" => format!("reverse what {} moved; reason: {}", field("record"), field("reason")),
+        "release_deposit" => {
+            format!("{} through, to be credited by the rules; reason: {}", deposit("let"), field("reason"))
+        }
+        "refuse_deposit" => format!("{}: no player gets it; reason: {}", deposit("refuse"), field("reason")),
+        "assign_deposit" => format!(
+            "{}, {} base units in suspense, to player {} of {}; reason: {}",
+            deposit("give"),
+            field("amount"),
+            field("player"),
+            field("server"),
+            field("reason")
+        ),
         // Of a newer service: what is signed is shown as it is.
         _ => content.to_string(),
     }

@@ -15,6 +15,7 @@ mod demo_interrupted;
 mod demo_loop;
 mod demo_nodes;
 mod demo_up;
+mod deposit_decisions;
 mod doctor;
 mod doctor_chain;
 mod events_commands;

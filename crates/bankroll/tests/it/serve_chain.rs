@@ -21,13 +21,13 @@ const SEED: u64 = 7;
 pub const WALLET: &str = "0x00000000000000000000000000000000000000aa";
 
 /// A separate chain; blocks on command.
-struct Chain {
+pub struct Chain {
     process: Child,
-    started: Value,
+    pub started: Value,
 }
 
 impl Chain {
-    fn start() -> Self {
+    pub fn start() -> Self {
         Self::with_id("31337")
     }
 
@@ -42,17 +42,17 @@ impl Chain {
         Self { process, started: serde_json::from_str(&line).unwrap() }
     }
 
-    fn url(&self) -> &str {
+    pub fn url(&self) -> &str {
         self.started["url"].as_str().unwrap()
     }
 
-    fn tell(&self, method: &str, params: &Value) {
+    pub fn tell(&self, method: &str, params: &Value) {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let answer: Value = serde_json::from_str(&post(self.url(), &request)).unwrap();
         assert!(answer["error"].is_null(), "{answer}");
     }
 
-    fn end(mut self) {
+    pub fn end(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
@@ -143,7 +143,7 @@ fn a_chain_that_is_away_is_waited_for_and_what_was_paid_is_credited() {
     let (hash, stranger) = (transaction_hash(&raw), format!("{:#x}", stranger.address()));
     let expected = format!(
         "deposit {hash:#x}: 0.00000000000007 ETH is in suspense: {stranger} was not a known player when it became \
-         final; it stays there, no command moves it yet. For later payments the player signs in with that wallet: \
+         final; `bankroll deposits assign` gives it to a player. For later payments the player signs in with that wallet: \
          bankroll players sign-in"
     );
     assert_eq!((&suspended["message"], &suspended["reason"]), (&json!(expected), &json!("unknown_player")));

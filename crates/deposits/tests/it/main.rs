@@ -15,6 +15,7 @@ mod providers;
 mod providers_random;
 mod random;
 mod reorgs;
+mod reviews;
 mod transfers;
 mod unsent;
 mod world;

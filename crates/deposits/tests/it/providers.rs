@@ -18,7 +18,7 @@ use bankroll_chains_simulated::{
     B256, Distortion, Fate, NodeLie, Payment, Reorg, SimulatedChain, SimulatedKey, U256,
     contracts::{self, DOLLAR, SCRIPT, SPLITTER, ScriptStep},
 };
-use bankroll_deposits::{ChainSource, Indexer, ProviderAgreement, ProviderChoice, ScanError, ScanOutcome};
+use bankroll_deposits::{ChainSource, Indexer, ProviderAgreement, ProviderChoice, ScanError, ScanOutcome, attention};
 use bankroll_ledger::{Asset, AssetId, Time, Unit};
 
 use crate::world::{ALICE, BOB, World, address, hot, name};
@@ -290,14 +290,17 @@ fn a_token_deposit_that_a_liar_denies_is_not_lost() {
 #[test]
 fn a_doubt_that_only_a_later_block_gives_is_held_for_a_person_too() {
     let mut followed = Followed::with(2);
-    followed.world.call(BOB, SPLITTER, 700, contracts::split_call(&[hot().0.into()]));
+    let payment = followed.world.call(BOB, SPLITTER, 700, contracts::split_call(&[hot().0.into()]));
     followed.world.mine(1);
     followed.step().unwrap();
     followed.world.chain().crash(1, true);
     followed.world.chain().reorg(Reorg { depth: 1, length: 2, fate: Fate::Kept });
     followed.world.mine(3);
     followed.settle();
-    assert_eq!(shown(&followed.world.pairs(WHY)), [("held", "balance_unknown")]);
+    assert_eq!(shown(&followed.world.pairs(WHY)), [("none", "balance_unknown")]);
+    let held = attention::held(followed.world.reader()).unwrap();
+    assert_eq!(held.iter().map(|group| group.count).collect::<Vec<_>>(), [1]);
+    assert_eq!(followed.world.status(payment), "on_hold");
     followed.world.audit();
 }
 

@@ -115,7 +115,10 @@ impl Operators {
             ProposalContent::UnfreezePlayer { player } => drop(self.frozen.remove(player)),
             ProposalContent::ResumeServer { .. }
             | ProposalContent::Transfer { .. }
-            | ProposalContent::Reverse { .. } => {}
+            | ProposalContent::Reverse { .. }
+            | ProposalContent::ReleaseDeposit { .. }
+            | ProposalContent::RefuseDeposit { .. }
+            | ProposalContent::AssignDeposit { .. } => {}
         }
         Ok(vec![Effect::Execute { proposal: id, content, author, confirmed_by }])
     }
@@ -191,6 +194,18 @@ impl Operators {
                 check_text("reason", reason)
             }
             ProposalContent::Reverse { reason, .. } => check_text("reason", reason),
+            ProposalContent::ReleaseDeposit { deposit, inclusion, reason }
+            | ProposalContent::RefuseDeposit { deposit, inclusion, reason } => {
+                check_deposit(deposit, *inclusion)?;
+                check_text("reason", reason)
+            }
+            ProposalContent::AssignDeposit { deposit, inclusion, amount, reason, .. } => {
+                check_deposit(deposit, *inclusion)?;
+                if amount.is_zero() {
+                    return Err(OperatorRefusal::Malformed { field: "amount", why: "nothing would move" });
+                }
+                check_text("reason", reason)
+            }
         }
     }
 
@@ -216,4 +231,10 @@ impl Operators {
             None => Ok(()),
         }
     }
+}
+
+fn check_deposit(deposit: &str, inclusion: u64) -> Result<(), OperatorRefusal> {
+    check_text("deposit", deposit)?;
+    let why = "the first inclusion is 1";
+    if inclusion == 0 { Err(OperatorRefusal::Malformed { field: "inclusion", why }) } else { Ok(()) }
 }

@@ -20,12 +20,12 @@ fn what_each_role_may_do() {
             "viewer: read_money",
             "support: read_money read_players",
             "operator: read_money read_players read_players_in_full handle_alerts pause_servers freeze_players \
-             manage_webhooks propose",
+             hold_deposits manage_webhooks propose",
             "approver: read_money read_players read_players_in_full read_audit_log handle_alerts pause_servers \
-             freeze_players confirm",
+             freeze_players hold_deposits confirm",
             "policy_admin: read_money read_audit_log change_policy",
             "owner: read_money read_players read_players_in_full read_audit_log handle_alerts pause_servers \
-             freeze_players manage_webhooks change_registry propose confirm change_policy manage_operators",
+             freeze_players hold_deposits manage_webhooks change_registry propose confirm change_policy manage_operators",
         ]
     );
 }

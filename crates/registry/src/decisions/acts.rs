@@ -63,7 +63,7 @@ impl Registry {
                         let pauses = Pauses { deposits, spawns, withdrawals, disabled };
                         changes.extend(self.set_pauses(&server, pauses, author, now)?);
                     }
-                    ProposalContent::Transfer { .. } | ProposalContent::Reverse { .. } => {
+                    content if content.is_about_money() => {
                         money = Some(ConfirmedProposal { proposal, content, author, confirmed_by });
                     }
                     _ => {}

@@ -2,7 +2,8 @@
 //! name on trust, the audit asks the log for the signatures.
 
 use bankroll_ledger::{
-    Action, Amount, Confirmation, IdempotencyKey, Leg, Namespace, Principal, References, Request, Scope,
+    Action, Amount, ColumnValue, Confirmation, Fact, Guard, GuardFailure, IdempotencyKey, Leg, Namespace, Principal,
+    References, Request, RowKey, Scope,
 };
 use bankroll_operators::ProposalId;
 
@@ -99,4 +100,39 @@ fn what_people_have_not_signed_is_named_by_its_record() {
         let expected = format!("record {record} overrides the rules, and is no proposal that people have signed");
         assert_eq!(said(&world), expected, "forgery {number}");
     }
+}
+
+/// What moves no money may let money be moved: a decision about a deposit counts as an override, too.
+#[test]
+fn a_decision_about_a_deposit_is_compared_by_the_flow_that_knows_its_rows() {
+    let mut world = house();
+    let content = r#"{"content":{"kind":"release_deposit","deposit":"dep-1","inclusion":1,"reason":"checked"}}"#;
+    world.act(OWNER, "POST", "/v1/proposals", content).unwrap();
+    let id = world.registry.operators().proposals().find(|found| found.content.deposit().is_some()).unwrap().id;
+    world.act(STRANGER, "POST", &format!("/v1/proposals/{id}/confirm"), content).unwrap();
+    let check = |world: &World, is_so: bool| {
+        let (report, _) = bankroll_store::Audit::new(world.reader()).run(|_| {}).unwrap();
+        let people = bankroll_registry::audit_operators(&world.reader()).unwrap().unwrap();
+        bankroll_registry::check_overrides(&world.reader(), &people, &report.overrides, &|_, _, _| Ok(is_so)).is_ok()
+    };
+    let decide = |world: &World, text: &str, proposal: &str| {
+        let row = RowKey { table: "chains".into(), columns: vec![("name".into(), ColumnValue::Text(text.into()))] };
+        let text = format!("admin/olga/{text}");
+        let key = IdempotencyKey { namespace: Namespace::Client, scope: Scope::House, text };
+        let second = Confirmation { proposal: name(proposal), by: name("ann") };
+        let numbers = ["chain_id", "created_at", "revision"].map(|column| (column.to_owned(), ColumnValue::Int(1)));
+        let set = numbers.into_iter().chain([("label".to_owned(), ColumnValue::Text("x".into()))]).collect();
+        let fact = Fact { row, guard: Guard::Absent, otherwise: GuardFailure::Conflict, set };
+        let request = request(key, Principal::Admin(name("olga")), Some(second), Vec::new());
+        send(world, Request { facts: vec![fact], ..request });
+    };
+    assert!(check(&world, false), "nothing was decided");
+    decide(&world, "proposal", &id.to_string());
+    assert_eq!((check(&world, true), check(&world, false)), (true, false), "the flow says whether it is that");
+    decide(&world, "again", &id.to_string());
+    assert!(!check(&world, true), "once");
+    let mut forged = house();
+    forged.act(OWNER, "POST", "/v1/proposals", content).unwrap();
+    decide(&forged, "forged", "prp_00000000000000000000000000000000");
+    assert!(!check(&forged, true), "nobody has signed it");
 }

@@ -244,7 +244,7 @@ impl World {
     pub fn check_overrides(&self) -> Result<(), RegistryError> {
         let (report, _) = Audit::new(self.reader()).run(|_| {}).unwrap();
         let operators = bankroll_registry::audit_operators(&self.reader())?.unwrap();
-        bankroll_registry::check_overrides(&self.reader(), &operators, &report.overrides)
+        bankroll_registry::check_overrides(&self.reader(), &operators, &report.overrides, &|_, _, _| Ok(false))
     }
 
     pub fn audit(&self) -> Result<(), StoreError> {

@@ -158,8 +158,9 @@ fn suspended(deposit: &BookedDeposit) -> String {
     let (from, server) = (&deposit.from, deposit.server.as_ref());
     match deposit.reason {
         Some("unknown_player") => format!(
-            "is in suspense: {from} was not a known player when it became final; it stays there, no command moves it \
-             yet. For later payments the player signs in with that wallet: bankroll players sign-in"
+            "is in suspense: {from} was not a known player when it became final; `bankroll deposits \
+             assign` gives it to a player. For later payments the player signs in with that wallet: bankroll players \
+             sign-in"
         ),
         Some("unknown_server") => {
             let server = server.map_or_else(|| "no server".to_owned(), |server| format!("unknown server {server}"));

@@ -13,6 +13,7 @@ mod alerts;
 mod arguments;
 mod configuration;
 mod coverage;
+mod deposit_decisions;
 mod events;
 mod files;
 mod funds;
@@ -30,7 +31,8 @@ use row::Row;
 use world::World;
 
 /// Rows that are run in a copy of the prepared folder.
-const TABLES: [&[Row]; 12] = [
+const TABLES: [&[Row]; 13] = [
+    deposit_decisions::ROWS,
     alerts::ROWS,
     arguments::ROWS,
     configuration::ROWS,
@@ -111,4 +113,5 @@ fn wrong_changes_of_the_owner_are_refused() {
 #[test]
 fn wrong_input_about_people_is_refused() {
     check(people::ROWS);
+    check(deposit_decisions::ROWS);
 }

@@ -10,8 +10,8 @@ pub(super) mod flow_rows;
 use std::{cell::Cell, collections::BTreeMap};
 
 use bankroll_ledger::{
-    Account, Action, AssetId, Batch, Fingerprint, Hold, HoldId, HoldState, Principal, Record, Replay, Request, Seq,
-    Total, Verdict, merkle::Hash,
+    Account, Action, AssetId, Batch, Fingerprint, Hold, HoldId, HoldState, Namespace, Principal, Record, Replay,
+    Request, Seq, Total, Verdict, merkle::Hash,
 };
 
 use self::flow_rows::FlowRows;
@@ -44,7 +44,8 @@ pub struct AuditReport {
     pub flow_rows: u64,
     /// For each asset, the sum of the debit-side and of the credit-side accounts. They are equal.
     pub totals: BTreeMap<AssetId, (Total, Total)>,
-    /// The applied requests by which operators moved money. Whether people have signed them is not known here.
+    /// The applied requests by which operators moved money, or decided anything by proposal. Whether people have signed
+    /// them is not known here.
     pub overrides: Vec<(Seq, Request)>,
 }
 
@@ -200,7 +201,9 @@ impl Audit {
             }
             self.flow_rows.apply(seq, &request.facts);
             let moves_nothing = matches!(&request.action, Action::Legs(legs) if legs.is_empty());
-            if matches!(request.principal, Principal::Admin(_)) && !moves_nothing {
+            // In the namespace of clients people act by proposals, also where no money moves.
+            let is_proposal = request.key.namespace == Namespace::Client;
+            if matches!(request.principal, Principal::Admin(_)) && (!moves_nothing || is_proposal) {
                 self.overrides.push((seq, request.clone()));
             }
             self.events.extend(request.events.iter().zip(0..).map(|(event, place)| StoredEvent {

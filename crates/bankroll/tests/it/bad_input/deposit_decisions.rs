@@ -1,0 +1,98 @@
+//! What people decide about deposits. No row gets as far as the ledger.
+
+use super::row::Row;
+
+pub const ROWS: &[Row] = &[
+    Row("deposits hold", 2, "<DEPOSIT>"),
+    Row("deposits hold 0x5f3a --reason x", 2, "a deposit is written eip155:1:0x5f3a...:native:0, whole"),
+    Row("deposits hold eip155:1:0x5f3a:native:0", 2, "--reason <TEXT>"),
+    Row("deposits hold eip155:1:0x5f3a:native:0 --reason x --dir nope", 3, "there is no ledger in nope"),
+    Row(
+        "deposits hold eip155:1:0x5f3a:native:0 --reason x --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row("deposits hold eip155:1:0x5f3a:native:0 --reason x --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits hold eip155:1:0x5f3a:native:0 --reason x --key nope --dir made", 3, "there is no key file nope"),
+    Row("deposits hold eip155:1:0x5f3a:native:0 --reason x --id '' --dir made", 2, "--id <KEY>"),
+    Row("deposits release", 2, "<DEPOSIT>"),
+    Row("deposits release 0x5f3a --reason x", 2, "a deposit is written eip155:1:0x5f3a...:native:0, whole"),
+    Row("deposits release eip155:1:0x5f3a:native:0", 2, "--reason <TEXT>"),
+    Row("deposits release eip155:1:0x5f3a:native:0 --reason x --dir nope", 3, "there is no ledger in nope"),
+    Row(
+        "deposits release eip155:1:0x5f3a:native:0 --reason x --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row("deposits release eip155:1:0x5f3a:native:0 --reason x --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits release eip155:1:0x5f3a:native:0 --reason x --key nope --dir made", 3, "there is no key file nope"),
+    Row("deposits release eip155:1:0x5f3a:native:0 --reason x --id '' --dir made", 2, "--id <KEY>"),
+    Row("deposits confirm", 2, "<DEPOSIT>"),
+    Row("deposits confirm 0x5f3a --reason x", 2, "a deposit is written eip155:1:0x5f3a...:native:0, whole"),
+    Row("deposits confirm eip155:1:0x5f3a:native:0", 2, "--reason <TEXT>"),
+    Row("deposits confirm eip155:1:0x5f3a:native:0 --reason x --dir nope", 3, "there is no ledger in nope"),
+    Row(
+        "deposits confirm eip155:1:0x5f3a:native:0 --reason x --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row("deposits confirm eip155:1:0x5f3a:native:0 --reason x --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits confirm eip155:1:0x5f3a:native:0 --reason x --key nope --dir made", 3, "there is no key file nope"),
+    Row("deposits confirm eip155:1:0x5f3a:native:0 --reason x --id '' --dir made", 2, "--id <KEY>"),
+    Row("deposits refuse", 2, "<DEPOSIT>"),
+    Row("deposits refuse 0x5f3a --reason x", 2, "a deposit is written eip155:1:0x5f3a...:native:0, whole"),
+    Row("deposits refuse eip155:1:0x5f3a:native:0", 2, "--reason <TEXT>"),
+    Row("deposits refuse eip155:1:0x5f3a:native:0 --reason x --dir nope", 3, "there is no ledger in nope"),
+    Row(
+        "deposits refuse eip155:1:0x5f3a:native:0 --reason x --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row("deposits refuse eip155:1:0x5f3a:native:0 --reason x --set =5", 2, "write it KEY=VALUE"),
+    Row("deposits refuse eip155:1:0x5f3a:native:0 --reason x --key nope --dir made", 3, "there is no key file nope"),
+    Row("deposits refuse eip155:1:0x5f3a:native:0 --reason x --id '' --dir made", 2, "--id <KEY>"),
+    Row("deposits assign", 2, "<DEPOSIT>"),
+    Row(
+        "deposits assign 0x5f3a --reason x --player 0x1111111111111111111111111111111111111111",
+        2,
+        "a deposit is written eip155:1:0x5f3a...:native:0, whole",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --player 0x1111111111111111111111111111111111111111",
+        2,
+        "--reason <TEXT>",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --dir nope",
+        3,
+        "there is no ledger in nope",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --config nope.toml",
+        3,
+        "there is no configuration file nope.toml",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --set =5",
+        2,
+        "write it KEY=VALUE",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --key nope --dir made",
+        3,
+        "there is no key file nope",
+    ),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --id '' --dir made",
+        2,
+        "--id <KEY>",
+    ),
+    Row("deposits assign eip155:1:0x5f3a:native:0 --reason x", 2, "--player <WALLET>"),
+    Row("deposits assign eip155:1:0x5f3a:native:0 --reason x --player '\u{c4}'", 2, "a name is 1 to 128 characters"),
+    Row(
+        "deposits assign eip155:1:0x5f3a:native:0 --reason x --player 0x1111111111111111111111111111111111111111 --server '\u{c4}'",
+        2,
+        "a name is 1 to 128 characters",
+    ),
+    Row("deposits list --waiting --state held --dir good", 2, "cannot be used with"),
+];
