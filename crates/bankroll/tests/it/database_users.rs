@@ -178,6 +178,8 @@ fn a_deposit_is_scanned_and_credited_with_the_logins_of_two_roles() {
     let set = "UPDATE chain_cursor SET stopped = current_setting('idle_in_transaction_session_timeout')";
     rows.write(vec![one(set, Vec::new())]).unwrap();
     assert_eq!(pairs(&deployment.owner, "SELECT stopped, 1 FROM chain_cursor"), [("1s".to_owned(), "1".to_owned())]);
+    // What stopped an indexer holds crediting up, too.
+    rows.write(vec![one("UPDATE chain_cursor SET stopped = NULL", Vec::new())]).unwrap();
     let of_books = Rows::open(&ledger).unwrap();
     let watch = BTreeMap::from([(name, config.watch.clone())]);
     let rules = CreditRules { servers: &BTreeMap::new(), watch: &watch, standing: &crediting::no_exclusions };

@@ -236,7 +236,13 @@ fn with_its_database_login_a_node_writes_its_own_tables_and_nothing_else() {
     assert_eq!(writes("api"), [] as [&str; 0]);
     assert_eq!(
         writes("indexer"),
-        ["public.block_headers", "public.chain_cursor", "public.chain_events", "public.deposits",]
+        [
+            "public.block_headers",
+            "public.chain_cursor",
+            "public.chain_events",
+            "public.deposits",
+            "public.withdrawals_chain",
+        ]
     );
     assert_eq!(
         writes("payouts"),

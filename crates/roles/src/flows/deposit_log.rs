@@ -200,8 +200,9 @@ mod tests {
         check(
             suspended(&deposit(Purpose::Unknown, Some("unknown_player"))),
             &format!(
-                "is in suspense: {WALLET} was not a known player when it became final; it stays there, no command \
-                 moves it yet. For later payments the player signs in with that wallet: bankroll players sign-in"
+                "is in suspense: {WALLET} was not a known player when it became final; `bankroll deposits assign` \
+                 gives it to a player. For later payments the player signs in with that wallet: bankroll players \
+                 sign-in"
             ),
         );
         check(
