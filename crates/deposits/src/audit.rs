@@ -205,7 +205,7 @@ fn check_page(reader: &Reader, rows: &[Row]) -> Result<(), DepositFinding> {
             return Err(found(EvidenceFault::RowDiffers { column }));
         }
         check_books(reader, id, &row, &events)?;
-        check_people(reader, id, &row, &history)?;
+        check_people(reader, id, &row)?;
     }
     Ok(())
 }
@@ -261,9 +261,9 @@ fn check_books(reader: &Reader, id: &DepositId, row: &Row, events: &[ChainEvent]
 }
 
 /// What people decided: each column that says so was set by a record of theirs.
-fn check_people(reader: &Reader, id: &DepositId, row: &Row, history: &DepositHistory) -> Result<(), DepositFinding> {
+fn check_people(reader: &Reader, id: &DepositId, row: &Row) -> Result<(), DepositFinding> {
     let found = |fault| DepositFinding::Deposit { deposit: id.to_string(), fault };
-    review_proof::review(reader, id, row, history)?.map_err(found)?;
+    review_proof::review(reader, id, row)?.map_err(found)?;
     review_proof::assignment(reader, id, row)?.map_err(found)?;
     Ok(())
 }

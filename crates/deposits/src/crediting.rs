@@ -220,7 +220,7 @@ pub fn prepare_credits(
     let mut due = Vec::new();
     for (id, row, history) in proven_rows(rows, &sql)? {
         let reviewed = match history {
-            Ok(history) => review_proof::review(rows.reader(), &id, &row, &history)?.map(|review| (history, review)),
+            Ok(history) => review_proof::review(rows.reader(), &id, &row)?.map(|review| (history, review)),
             Err(fault) => Err(fault),
         };
         match reviewed.and_then(|(history, review)| credit_due_of(&row, &history, review, rules.watch)) {

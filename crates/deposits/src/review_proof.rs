@@ -12,7 +12,7 @@ use bankroll_store::{
 };
 
 use crate::{
-    DepositHistory, DepositId, EvidenceFault, LedgerState, ReviewState,
+    DepositId, EvidenceFault, LedgerState, ReviewState,
     credit::{credit_key, row as row_key, unassignment_key},
 };
 
@@ -30,13 +30,8 @@ impl Review {
     }
 }
 
-/// The review of a deposit: as the scanner wrote it, or as a record that its row names has set it.
-pub(crate) fn review(
-    reader: &Reader,
-    id: &DepositId,
-    row: &Row,
-    history: &DepositHistory,
-) -> Result<Result<Review, EvidenceFault>, StoreError> {
+/// The review of a deposit: none, or as a record that its row names has set it.
+pub(crate) fn review(reader: &Reader, id: &DepositId, row: &Row) -> Result<Result<Review, EvidenceFault>, StoreError> {
     let read = || {
         let state = ReviewState::from_row(text_of(row, "review_state")?);
         Ok::<_, EvidenceFault>((state, maybe(row, "review_by", text_of)?, number_of(row, "review_epoch")?))
@@ -47,10 +42,7 @@ pub(crate) fn review(
         Err(fault) => return Ok(Err(fault)),
     };
     let Some(by) = by else {
-        let first = history.earlier.first().unwrap_or(&history.inclusion);
-        let is_held = first.doubt.is_some_and(crate::Doubt::is_held);
-        let expected = if is_held { ReviewState::Held } else { ReviewState::None };
-        let is_as_seen = state == expected && epoch == 0;
+        let is_as_seen = state == ReviewState::None && epoch == 0;
         return Ok(is_as_seen.then_some(Review { state, epoch }).ok_or(undecided("review_state")));
     };
     // One person holds, by a signed act; what several decide is a proposal.

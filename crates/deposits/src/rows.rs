@@ -156,8 +156,8 @@ fn included(chain: &ColumnValue, inclusion: &Inclusion, now: Time) -> Statement 
     let mut columns = inclusion.deposit_columns();
     columns.extend([("chain_state", text("included")), ("updated_at", time(now))]);
     if inclusion.epoch == 1 {
-        let review = if inclusion.doubt.is_some_and(crate::Doubt::is_held) { "held" } else { "none" };
-        columns.extend([("chain", chain.clone()), ("first_seen_at", time(now)), ("review_state", text(review))]);
+        // People decide about it, never the scanner: a doubt belongs to an inclusion and holds it by itself.
+        columns.extend([("chain", chain.clone()), ("first_seen_at", time(now)), ("review_state", text("none"))]);
         return insert("deposits", columns, " ON CONFLICT DO NOTHING");
     }
     // What the id says cannot change.

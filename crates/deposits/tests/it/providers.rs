@@ -203,7 +203,7 @@ fn a_large_deposit_of_a_chain_with_one_provider_is_held_for_a_person() {
     followed.world.pay(BOB, 2_000);
     followed.world.mine(4);
     followed.settle();
-    assert_eq!(shown(&followed.world.pairs(WHY)), [("held", "one_provider")]);
+    assert_eq!(shown(&followed.world.pairs(WHY)), [("none", "one_provider")]);
     assert_eq!(followed.world.balances(["@house/custody/1/hot"]), [2_000], "the small one is believed");
 }
 
@@ -257,7 +257,7 @@ fn coins_that_a_liar_invents_with_a_balance_that_fits_are_never_credited() {
         followed.world.mine(3);
         followed.settle();
         assert_eq!(followed.world.balances(["@house/custody/1/hot"]), [20_000], "{count} providers, {value}");
-        let doubtful = if count == 2 { vec![("held", "balance_unknown")] } else { vec![] };
+        let doubtful = if count == 2 { vec![("none", "balance_unknown")] } else { vec![] };
         assert_eq!(shown(&followed.world.pairs(WHY)), doubtful, "a person decides, or the majority");
         assert_eq!(followed.is_noted_as_liar(0), count == 3);
         followed.world.audit();
@@ -278,7 +278,7 @@ fn a_token_deposit_that_a_liar_denies_is_not_lost() {
         followed.step().unwrap();
         followed.world.mine(3);
         followed.settle();
-        let (credited, doubtful) = if count == 3 { (700, vec![]) } else { (0, vec![("held", "balance_unknown")]) };
+        let (credited, doubtful) = if count == 3 { (700, vec![]) } else { (0, vec![("none", "balance_unknown")]) };
         assert_eq!(followed.world.balances(["@house/custody/2/hot"]), [credited], "{count} providers, liar {liar}");
         assert_eq!(shown(&followed.world.pairs(WHY)), doubtful);
         // A contract may answer each node differently: that is nothing against a node.

