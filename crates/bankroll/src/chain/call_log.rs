@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, io::Write};
 
-use bankroll_chains_server::{CallOutcome, ChainEvent, ChainObserver, RpcCall};
+use bankroll_chains_server::{CallOutcome, ChainHostEvent, ChainObserver, RpcCall};
 use bankroll_chains_simulated::{IncludedTransaction, SimulatedBlock};
 use bankroll_store::Clock;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl CallLog {
     }
 
     /// The line of an event at a time in seconds since 1970, if it is worth one.
-    fn line(&mut self, event: ChainEvent<'_>, seconds: u64) -> Option<String> {
+    fn line(&mut self, event: ChainHostEvent<'_>, seconds: u64) -> Option<String> {
         if !self.is_worth_a_line(event) {
             return None;
         }
@@ -58,13 +58,13 @@ impl CallLog {
         Some(format!("{:02}:{:02}:{:02} {}", day / 3_600, day / 60 % 60, day % 60, as_text(event)))
     }
 
-    fn is_worth_a_line(&mut self, event: ChainEvent<'_>) -> bool {
+    fn is_worth_a_line(&mut self, event: ChainHostEvent<'_>) -> bool {
         let call = match event {
             _ if self.detail == Detail::Every => return true,
-            ChainEvent::Block(block) => return !block.transactions.is_empty(),
-            ChainEvent::Reorganised { .. } => return true,
-            ChainEvent::Call(call) if changes_the_chain(&call.method) => return true,
-            ChainEvent::Call(call) => call,
+            ChainHostEvent::Block(block) => return !block.transactions.is_empty(),
+            ChainHostEvent::Reorganised { .. } => return true,
+            ChainHostEvent::Call(call) if changes_the_chain(&call.method) => return true,
+            ChainHostEvent::Call(call) => call,
         };
         if self.shown.len() >= REMEMBERED_MAX {
             self.shown.clear();
@@ -86,13 +86,13 @@ fn changes_the_chain(method: &str) -> bool {
     is_command || method.starts_with("eth_send") || method.ends_with("_mine")
 }
 
-fn as_text(event: ChainEvent<'_>) -> String {
+fn as_text(event: ChainHostEvent<'_>) -> String {
     match event {
-        ChainEvent::Call(call) => call_text(call),
-        ChainEvent::Reorganised { after, removed } => {
+        ChainHostEvent::Call(call) => call_text(call),
+        ChainHostEvent::Reorganised { after, removed } => {
             format!("the chain was reorganised: block {after} is the last common one, {removed} removed")
         }
-        ChainEvent::Block(block) => block_text(block),
+        ChainHostEvent::Block(block) => block_text(block),
     }
 }
 
@@ -163,9 +163,9 @@ fn short(hex: &str) -> String {
     }
 }
 
-fn as_json(event: ChainEvent<'_>) -> Value {
+fn as_json(event: ChainHostEvent<'_>) -> Value {
     match event {
-        ChainEvent::Call(RpcCall { node, method, outcome }) => {
+        ChainHostEvent::Call(RpcCall { node, method, outcome }) => {
             let (name, value) = match outcome {
                 CallOutcome::Result(result) => ("result", result.clone()),
                 CallOutcome::Long(bytes) => ("result_bytes", (*bytes).into()),
@@ -174,10 +174,10 @@ fn as_json(event: ChainEvent<'_>) -> Value {
             };
             json!({ "event": "call", "node": node, "method": method, name: value })
         }
-        ChainEvent::Reorganised { after, removed } => {
+        ChainHostEvent::Reorganised { after, removed } => {
             json!({ "event": "reorganised", "after": after, "removed": removed })
         }
-        ChainEvent::Block(block) => {
+        ChainHostEvent::Block(block) => {
             let transaction = |included: &IncludedTransaction| {
                 let transaction = &included.transaction;
                 json!({
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_poll_has_one_line_and_a_change_has_always_one() {
         let mut log = CallLog::new(Detail::Interesting, false);
-        let mut line = |call: RpcCall| log.line(ChainEvent::Call(&call), 45_296);
+        let mut line = |call: RpcCall| log.line(ChainHostEvent::Call(&call), 45_296);
         assert_eq!(line(result("eth_blockNumber", json!("0xc"))).as_deref(), Some("12:34:56 eth_blockNumber  12"));
         assert_eq!(line(result("eth_blockNumber", json!("0xd"))), None);
         assert_eq!(line(result("evm_mine", json!("0x0"))).as_deref(), Some("12:34:56 evm_mine  0"));
@@ -225,7 +225,7 @@ mod tests {
     fn verbose_shows_every_call() {
         let mut log = CallLog::new(Detail::Every, true);
         let poll = result("eth_chainId", json!("0x7a69"));
-        let mut line = || log.line(ChainEvent::Call(&poll), 0);
+        let mut line = || log.line(ChainHostEvent::Call(&poll), 0);
         let expected = r#"{"event":"call","method":"eth_chainId","node":0,"result":"0x7a69"}"#;
         assert_eq!((line().as_deref(), line().as_deref()), (Some(expected), Some(expected)));
     }
@@ -235,11 +235,11 @@ mod tests {
         let mut log = CallLog::new(Detail::Interesting, false);
         let mut chain = SimulatedChain::new(SimulatedConfig::new(1));
         chain.mine(1);
-        assert_eq!(log.line(ChainEvent::Block(chain.head()), 0), None);
+        assert_eq!(log.line(ChainHostEvent::Block(chain.head()), 0), None);
         let wei = U256::from(10_350_000_000_000_000_u64);
         chain.send(&chain.play_keys()[1].sign(&Payment::new(1337, 0, [0xaa; 20].into(), wei))).expect("coins");
         chain.mine(2);
-        let text = log.line(ChainEvent::Block(chain.head()), 0).expect("a line");
+        let text = log.line(ChainHostEvent::Block(chain.head()), 0).expect("a line");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "00:00:00 block 2  1 transaction");
         let from = short(&chain.play_keys()[1].address().to_string());

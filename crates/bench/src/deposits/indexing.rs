@@ -11,9 +11,11 @@ use std::{
 };
 
 use bankroll_chains_evm::{Address, ChainIdentity, FinalityMark, HeadStream, RpcLimits, RpcNode};
-use bankroll_deposits::{DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanOutcome, WatchList, WatchedAddress};
+use bankroll_deposits::{
+    DEPOSITS, DepositRules, Indexer, Payer, ScanConfig, ScanOutcome, WatchList, WatchedAddress, view,
+};
 use bankroll_ledger::{AccountName, Asset, Name, Unit};
-use bankroll_store::{Clock, Ledger, LedgerOptions, Reader, Rows, columns};
+use bankroll_store::{Clock, Ledger, LedgerOptions, Reader, Rows};
 
 use super::{
     super::seats,
@@ -25,7 +27,7 @@ use super::{
 /// As the indexer of a node has them.
 const CONFIRMATIONS: u64 = 12;
 const WINDOW: u64 = 256;
-const BLOCKS_PER_STEP: u64 = 100;
+const BLOCKS_PER_STEP: u64 = 1_000;
 /// How often it looks for blocks that were not announced.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -35,6 +37,7 @@ pub(super) struct IndexedBooks {
     node: RpcNode,
     indexer: Indexer,
     clock: Clock,
+    chain: Name,
 }
 
 /// The deposits that rows must show in this mode.
@@ -43,12 +46,11 @@ pub(super) fn expected(mode: DepositMode, all: &DepositTotals) -> DepositTotals 
     all.iter().filter(|(kind, _)| counts(kind)).map(|(kind, total)| (kind.clone(), *total)).collect()
 }
 
-/// The deposits in the books, by kind.
-pub(super) fn totals(reader: &Reader) -> anyhow::Result<DepositTotals> {
+/// The deposits of a chain in the books, by kind.
+pub(super) fn totals(reader: &Reader, chain: &str) -> anyhow::Result<DepositTotals> {
     let mut totals = DepositTotals::new();
-    for row in reader.rows("SELECT kind, amount_raw FROM deposits", Vec::new())? {
-        let (kind, value) = (columns::text_of(&row, "kind")?, columns::parsed(&row, "amount_raw")?);
-        totals.entry(kind.to_owned()).or_default().add(value);
+    for deposit in view::of_chain(reader, chain)? {
+        totals.entry(deposit.kind.as_str().to_owned()).or_default().add(deposit.amount.parse()?);
     }
     Ok(totals)
 }
@@ -66,7 +68,7 @@ impl IndexedBooks {
         let contract = Address(blocks::TOKEN.into_array());
         let token = list(Unit::Token(contract.lower_hex().parse()?), 6, "DOLLAR")?;
         let config = ScanConfig {
-            rules: DepositRules { chain, coin, confirmations: CONFIRMATIONS, agreement: None },
+            rules: DepositRules { chain: chain.clone(), coin, confirmations: CONFIRMATIONS, agreement: None },
             watch: WatchList {
                 tokens: BTreeMap::from([(contract, token)]),
                 ..watch_list(order.watched, &format!("@house/custody/{coin}/hot"))?
@@ -79,6 +81,7 @@ impl IndexedBooks {
         };
         let identity = ChainIdentity { chain_id: order.chain_id, genesis: order.genesis };
         Ok(Self {
+            chain,
             rows: Rows::open(&ledger)?,
             ledger,
             node: RpcNode::http(&order.url, identity, RpcLimits::default())?,
@@ -105,7 +108,7 @@ impl IndexedBooks {
 
     /// Audits and removes the books; returns the deposits that were in them.
     pub fn close(self) -> anyhow::Result<DepositTotals> {
-        let totals = totals(self.rows.reader())?;
+        let totals = totals(self.rows.reader(), self.chain.as_str())?;
         drop(self.rows);
         seats::close_and_audit(self.ledger)?;
         Ok(totals)

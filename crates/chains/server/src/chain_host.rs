@@ -16,7 +16,7 @@ use crate::{BlockFile, RpcCall, block_tracker::BlockTracker, rpc_call, websocket
 pub type SharedChain = Arc<Mutex<SimulatedChain>>;
 
 #[derive(Clone, Copy, Debug)]
-pub enum ChainEvent<'a> {
+pub enum ChainHostEvent<'a> {
     Call(&'a RpcCall),
     Block(&'a SimulatedBlock),
     /// Blocks were replaced.
@@ -27,7 +27,7 @@ pub enum ChainEvent<'a> {
     },
 }
 
-pub type ChainObserver = Box<dyn FnMut(ChainEvent<'_>) + Send>;
+pub type ChainObserver = Box<dyn FnMut(ChainHostEvent<'_>) + Send>;
 
 pub struct ChainHost {
     chain: SharedChain,
@@ -118,13 +118,13 @@ impl ChainHost {
         }
         if let Some((tracker, observer)) = &mut followers.observer {
             if let Some((node, request, reply)) = call {
-                rpc_call::calls(node, request, reply).iter().for_each(|call| observer(ChainEvent::Call(call)));
+                rpc_call::calls(node, request, reply).iter().for_each(|call| observer(ChainHostEvent::Call(call)));
             }
             if let Some(change) = tracker.look(chain) {
                 if change.removed > 0 {
-                    observer(ChainEvent::Reorganised { after: change.after, removed: change.removed });
+                    observer(ChainHostEvent::Reorganised { after: change.after, removed: change.removed });
                 }
-                change.blocks(chain).for_each(|block| observer(ChainEvent::Block(block)));
+                change.blocks(chain).for_each(|block| observer(ChainHostEvent::Block(block)));
             }
         }
         true

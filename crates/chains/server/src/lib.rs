@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | serving | [`serve`], [`mine`], [`ChainHost`] |
 //! | storing | [`BlockFile`] |
-//! | watching | [`ChainEvent`], [`RpcCall`] |
+//! | watching | [`ChainHostEvent`], [`RpcCall`] |
 
 mod block_file;
 mod block_tracker;
@@ -39,7 +39,7 @@ use tokio::{
 };
 
 pub use block_file::BlockFile;
-pub use chain_host::{ChainEvent, ChainHost, ChainObserver, SharedChain};
+pub use chain_host::{ChainHost, ChainHostEvent, ChainObserver, SharedChain};
 pub use rpc_call::{CallOutcome, RpcCall};
 
 const REQUEST_BYTES: usize = 5 << 20;
