@@ -99,7 +99,7 @@ impl<'a> BalanceVotes<'a> {
         }
     }
 
-    /// The answer of enough providers, and of more than all others together. Whoever is outvoted is handed over.
+    /// The answer of enough providers, and of more than all others together. Providers that are outvoted are handed over.
     fn believed(mut self, required: usize, outvoted: impl Fn(&str)) -> BalanceAnswer {
         self.0.sort_by_key(|(_, voters)| std::cmp::Reverse(voters.len()));
         let others: Vec<&str> = self.0.iter().skip(1).flat_map(|(_, voters)| voters.iter().copied()).collect();

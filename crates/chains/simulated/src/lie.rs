@@ -20,7 +20,7 @@ impl Distortion {
         match self {
             Self::Plus(more) => truth.saturating_add(more),
             Self::Minus(less) => truth.saturating_sub(less),
-            Self::Exactly(told) => told,
+            Self::Exactly(answer) => answer,
         }
     }
 }

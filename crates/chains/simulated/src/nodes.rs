@@ -25,8 +25,8 @@ pub struct SimulatedNode {
 pub struct SimulatedNodes {
     by_number: BTreeMap<usize, SimulatedNode>,
     pub happened: FaultCounts,
-    /// How often each lie was told, by its name.
-    pub told: BTreeMap<&'static str, u64>,
+    /// How often each lie was given, by its name.
+    pub lie_counts: BTreeMap<&'static str, u64>,
 }
 
 impl SimulatedNodes {
@@ -54,7 +54,7 @@ impl SimulatedNodes {
         true
     }
 
-    /// Whether the node was told not to know this method.
+    /// Whether the node is set not to know this method.
     pub fn lacks(&self, node: usize, method: &str) -> bool {
         self.by_number.get(&node).is_some_and(|node| node.lacks.iter().any(|lack| lack.is_of(method)))
     }
@@ -65,8 +65,8 @@ impl SimulatedNodes {
         let (place, changed) =
             lies.iter().enumerate().find_map(|(place, (lie, _))| change(lie).map(|changed| (place, changed)))?;
         let (lie, times) = lies.get_mut(place)?;
-        let told = self.told.entry(lie.name()).or_default();
-        *told = told.saturating_add(1);
+        let count = self.lie_counts.entry(lie.name()).or_default();
+        *count = count.saturating_add(1);
         count_down(times);
         if *times == 0 {
             lies.remove(place);
@@ -106,9 +106,9 @@ impl SimulatedChain {
         self.nodes.by_number.remove(&node);
     }
 
-    /// How often each lie was told, on all nodes.
+    /// How often each lie was given, on all nodes.
     pub fn lies_told(&self) -> &BTreeMap<&'static str, u64> {
-        &self.nodes.told
+        &self.nodes.lie_counts
     }
 
     /// Plans a fault of a node for the given number of matching answers, or [`UNTIL_HEALED`].

@@ -252,8 +252,8 @@ fn coins_that_a_liar_invents_with_a_balance_that_fits_are_never_credited() {
         followed.lie(0, NodeLie::TransferInvented { to: hot().0.into(), value: U256::from(value) }, 1);
         followed.lie(0, NodeLie::Balance { of, by }, 1);
         followed.step().unwrap();
-        let told = followed.world.chain().lies_told().clone();
-        assert_eq!((told.get("transferInvented"), told.get("balance")), (Some(&1), Some(&1)));
+        let lies = followed.world.chain().lies_told().clone();
+        assert_eq!((lies.get("transferInvented"), lies.get("balance")), (Some(&1), Some(&1)));
         followed.world.mine(3);
         followed.settle();
         assert_eq!(followed.world.balances(["@house/custody/1/hot"]), [20_000], "{count} providers, {value}");

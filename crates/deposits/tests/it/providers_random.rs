@@ -30,25 +30,25 @@ fn one_faulty_provider_among_two_or_three_neither_credits_nor_loses_anything() {
     let first = std::env::var("BANKROLL_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let soak = std::env::var("BANKROLL_SOAK_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let until = soak.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let (mut told, mut exact) = (Told::default(), 0);
+    let (mut totals, mut exact) = (LifeCounts::default(), 0);
     for run in 0_u64.. {
         let seed = u64::wrapping_add(first, run);
         println!("BANKROLL_TEST_SEED={seed}");
-        exact += u64::from(Life::new(seed, &mut told).live());
+        exact += u64::from(Life::new(seed, &mut totals).live());
         if until.map_or(run + 1 >= SEEDS, |until| run + 1 >= SOAK_SEEDS && Instant::now() > until) {
-            println!("{} seeds, {exact} without a held deposit: {told:?}", run + 1);
+            println!("{} seeds, {exact} without a held deposit: {totals:?}", run + 1);
             assert!(exact * 4 > run, "held deposits hide what is compared");
             break;
         }
     }
     // The seeds of the usual run are always the same unless one is asked for.
-    let kinds = [told.disputes, told.behind, told.unwound, told.noted, told.held];
-    assert!(kinds.iter().all(|count| *count > 0), "not everything happened: {told:?}");
+    let kinds = [totals.disputes, totals.behind, totals.unwound, totals.noted, totals.held];
+    assert!(kinds.iter().all(|count| *count > 0), "not everything happened: {totals:?}");
 }
 
 /// What happened at all.
 #[derive(Debug, Default)]
-struct Told {
+struct LifeCounts {
     disputes: u64,
     behind: u64,
     unwound: u64,
@@ -63,11 +63,11 @@ struct Life<'a> {
     faulty: usize,
     /// Every block that the honest chain ever had.
     honest: BTreeSet<B256>,
-    told: &'a mut Told,
+    totals: &'a mut LifeCounts,
 }
 
 impl<'a> Life<'a> {
-    fn new(seed: u64, told: &'a mut Told) -> Self {
+    fn new(seed: u64, totals: &'a mut LifeCounts) -> Self {
         let mut random = Rng::with_seed(seed);
         let providers = random.usize(2..=3);
         let mut followed = Followed::with(providers);
@@ -77,7 +77,7 @@ impl<'a> Life<'a> {
         let splitter = bankroll_chains_evm::Address(SPLITTER.into_array());
         followed.world.config.watch.proven.insert(splitter, crate::world::name("splitter"));
         let faulty = random.usize(..providers);
-        Self { followed, random, providers, faulty, honest: BTreeSet::new(), told }
+        Self { followed, random, providers, faulty, honest: BTreeSet::new(), totals }
     }
 
     /// Whether at rest no deposit is held, so that the books must have every wei.
@@ -182,14 +182,14 @@ impl<'a> Life<'a> {
         let (before, milliseconds) = (self.followed.cursor(), self.random.u64(1..30_000));
         match self.followed.step_after(milliseconds) {
             Ok(bankroll_deposits::ScanOutcome::Moved { unwound_to, .. }) => {
-                self.told.unwound += u64::from(unwound_to.is_some());
+                self.totals.unwound += u64::from(unwound_to.is_some());
             }
             Ok(_) => {}
             Err(error) => {
                 assert_eq!(self.followed.cursor(), before, "{error}");
                 match error {
-                    bankroll_deposits::ScanError::ProvidersDisagree { .. } => self.told.disputes += 1,
-                    bankroll_deposits::ScanError::Lagging { .. } => self.told.behind += 1,
+                    bankroll_deposits::ScanError::ProvidersDisagree { .. } => self.totals.disputes += 1,
+                    bankroll_deposits::ScanError::Lagging { .. } => self.totals.behind += 1,
                     bankroll_deposits::ScanError::Node(_) | bankroll_deposits::ScanError::Balance(_) => {}
                     // A provider that shows another chain from the first block on: the next step asks another one.
                     bankroll_deposits::ScanError::Missing { .. } | bankroll_deposits::ScanError::TooDeep { .. } => {}
@@ -222,12 +222,12 @@ impl<'a> Life<'a> {
         for node in (0..nodes).filter(|node| *node != self.faulty) {
             assert!(!self.followed.is_noted_as_liar(node), "provider {node} never lied");
         }
-        self.told.noted += u64::from(self.followed.is_noted_as_liar(self.faulty));
+        self.totals.noted += u64::from(self.followed.is_noted_as_liar(self.faulty));
         let held = world.pairs(
             "SELECT asset AS a, amount_raw AS b FROM deposits WHERE doubt = 'balance_unknown'
                                 AND chain_state IN ('included', 'final')",
         );
-        self.told.held += held.len() as u64;
+        self.totals.held += held.len() as u64;
         let ours = hot().0.into();
         let on_chain = {
             let chain = world.chain();

@@ -66,7 +66,7 @@ fn a_token_that_delivers_less_than_it_logs_is_kept_in_suspense_with_what_arrived
     world.audit();
 }
 
-/// Two transfers of one block cannot be told apart by the balance: together they are one change of it.
+/// Two transfers of one block cannot be distinguished by the balance: together they are one change of it.
 #[test]
 fn several_transfers_that_do_not_add_up_to_the_balance_are_one_change_of_it_in_suspense() {
     let mut world = World::with_tokens();

@@ -69,12 +69,12 @@ impl World {
         };
         self.pay_oddly(random);
         self.mine_one();
-        let told = |world: &Self| world.chain().lies_told().values().sum::<u64>();
-        let before = told(self);
+        let given = |world: &Self| world.chain().lies_told().values().sum::<u64>();
+        let before = given(self);
         lies.iter().for_each(|lie| self.chain().lie_from(node, lie.clone(), 1));
         let scanned = self.scan_with(node, self.now);
         lies.iter().for_each(|lie| self.chain().lie_from(node, lie.clone(), 0));
-        if told(self) > before {
+        if given(self) > before {
             self.counts.count(kind);
         }
         scanned.map(drop)

@@ -193,7 +193,7 @@ fn client(signer: &Arc<Mutex<SignerProcess>>) -> SignerClient {
 }
 
 fn scanning(people: &People, bug: Option<Bug>) -> ScanConfig {
-    // From one buy-in of the dearer server on; tokens always.
+    // From one buy-in of the more expensive server on; tokens always.
     let above = BTreeMap::from([(AssetId(1), Quantity::new(U256::from(11_000_000_000_000_000_u64)))]);
     let agreement = ProviderAgreement { above, required: 2, providers: NODES };
     let agreement = (!matches!(bug, Some(Bug::OneProvidersWord | Bug::LogsBelieved))).then_some(agreement);

@@ -25,7 +25,7 @@ impl Served {
     fn start() -> Self {
         let chain: SharedChain = Arc::new(Mutex::new(SimulatedChain::new(SimulatedConfig::new(7))));
         let (host, (end, ended)) = (Arc::new(ChainHost::new(Arc::clone(&chain), None, None)), oneshot::channel());
-        let (tell, told) = mpsc::channel();
+        let (tell, announced) = mpsc::channel();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
@@ -38,7 +38,7 @@ impl Served {
                 serve(listener, host, ended).await.unwrap();
             });
         });
-        Self { chain, at: told.recv().unwrap(), end: Some(end), thread: Some(thread) }
+        Self { chain, at: announced.recv().unwrap(), end: Some(end), thread: Some(thread) }
     }
 
     fn try_connect(&self, path: &str) -> Result<Client, String> {
@@ -87,9 +87,12 @@ impl Client {
 
     /// The number and the hash of the next head.
     fn head(&mut self, subscription: &Value) -> (Value, Value) {
-        let told = self.read();
-        assert_eq!((&told["method"], &told["params"]["subscription"]), (&json!("eth_subscription"), subscription));
-        let header = &told["params"]["result"];
+        let announced = self.read();
+        assert_eq!(
+            (&announced["method"], &announced["params"]["subscription"]),
+            (&json!("eth_subscription"), subscription)
+        );
+        let header = &announced["params"]["result"];
         assert!(header["parentHash"].is_string() && header["transactions"].is_null());
         (header["number"].clone(), header["hash"].clone())
     }
@@ -113,11 +116,11 @@ fn heads_come_as_blocks_are_made_and_again_after_a_reorganisation() {
     other.ask("evm_mine", json!([{ "blocks": 2 }]));
     assert_eq!([client.head(&subscription).0, client.head(&subscription).0], ["0x2", "0x3"]);
     served.chain.lock().unwrap().reorg(Reorg { depth: 2, length: 3, fate: Fate::Dropped });
-    let told = [0; 3].map(|_| client.head(&subscription));
+    let announced = [0; 3].map(|_| client.head(&subscription));
     let chain = served.chain.lock().unwrap();
     let expected = [2_u64, 3, 4].map(|n| (json!(format!("{n:#x}")), json!(chain.block(n).unwrap().hash)));
     drop(chain);
-    assert_eq!(told, expected);
+    assert_eq!(announced, expected);
     assert_eq!(client.ask("eth_unsubscribe", json!([subscription]))["result"], true);
     mine(&served.chain);
     assert_eq!(client.ask("eth_blockNumber", json!([]))["result"], "0x5");

@@ -21,7 +21,7 @@ const MOVE_GAS: u64 = 30_000;
 /// One, in the millionths that rebasing counts in.
 const ONE: U256 = U256::from_limbs([1_000_000, 0, 0, 0]);
 
-/// Where a token keeps what it was told. Allowances and blocked addresses are at hashes.
+/// Where a token keeps what calls have set. Allowances and blocked addresses are at hashes.
 const PAUSED: U256 = U256::ZERO;
 const DECIMALS: U256 = U256::from_limbs([1, 0, 0, 0]);
 const FACTOR: U256 = U256::from_limbs([2, 0, 0, 0]);
@@ -52,8 +52,8 @@ impl Token {
         let named = |signature| name == selector(signature);
         match arguments[..] {
             [] if named("decimals()") => {
-                let told = self.word(machine, DECIMALS);
-                view(machine, word(told.checked_sub(U256::ONE).unwrap_or(U256::from(self.decimals))))
+                let stored = self.word(machine, DECIMALS);
+                view(machine, word(stored.checked_sub(U256::ONE).unwrap_or(U256::from(self.decimals))))
             }
             [] if named("symbol()") || named("name()") => view(machine, text(self.symbol)),
             [] if named("totalSupply()") => {
@@ -72,7 +72,7 @@ impl Token {
             [to, amount] if named("transfer(address,uint256)") => self.transfer(machine, call.from, to, amount),
             [to, amount] if named("mint(address,uint256)") => self.mint(machine, to, amount),
             [factor] if named("rebase(uint256)") && self.manner(machine) == TokenManner::Rebasing => {
-                self.told(machine, FACTOR, factor)
+                self.set_word(machine, FACTOR, factor)
             }
             _ if self.abilities.allowances => self.allowed(machine, call, name, &arguments),
             _ => revert(machine, 200),
@@ -94,7 +94,7 @@ impl Token {
             }
             [spender, amount] if named("approve(address,uint256)") => {
                 let place = at_hash(call.from.into_word().into(), spender);
-                self.told(machine, place, amount)
+                self.set_word(machine, place, amount)
             }
             [from, to, amount] if named("transferFrom(address,address,uint256)") => {
                 let place = at_hash(from, call.from.into_word().into());
@@ -115,23 +115,23 @@ impl Token {
     fn managed(&self, machine: &mut Machine<'_>, name: &[u8], arguments: &[U256]) -> Result<Bytes, Failure> {
         let named = |signature| name == selector(signature);
         match *arguments {
-            [on] if named("pause(bool)") => self.told(machine, PAUSED, on),
-            [who, on] if named("block(address,bool)") => self.told(machine, at_hash(who, who), on),
+            [on] if named("pause(bool)") => self.set_word(machine, PAUSED, on),
+            [who, on] if named("block(address,bool)") => self.set_word(machine, at_hash(who, who), on),
             [decimals] if named("setDecimals(uint256)") => {
-                self.told(machine, DECIMALS, decimals.saturating_add(U256::ONE))
+                self.set_word(machine, DECIMALS, decimals.saturating_add(U256::ONE))
             }
             [manner, from] if named("setManner(uint256,uint256)") => {
                 if TokenManner::of(manner.saturating_to()).is_none() {
                     return revert(machine, VIEW_GAS);
                 }
                 machine.set(StateKey::Word(self.address, MANNER_FROM), from);
-                self.told(machine, MANNER, manner)
+                self.set_word(machine, MANNER, manner)
             }
             _ => revert(machine, 200),
         }
     }
 
-    fn told(&self, machine: &mut Machine<'_>, place: U256, value: U256) -> Result<Bytes, Failure> {
+    fn set_word(&self, machine: &mut Machine<'_>, place: U256, value: U256) -> Result<Bytes, Failure> {
         machine.burn(MOVE_GAS)?;
         machine.set(StateKey::Word(self.address, place), value);
         Ok(word(U256::ONE))
@@ -236,8 +236,8 @@ impl Token {
     }
 
     fn factor(&self, machine: &Machine<'_>) -> U256 {
-        let told = self.word(machine, FACTOR);
-        if told.is_zero() { ONE } else { told }
+        let stored = self.word(machine, FACTOR);
+        if stored.is_zero() { ONE } else { stored }
     }
 
     fn word(&self, machine: &Machine<'_>, place: U256) -> U256 {

@@ -26,7 +26,7 @@ pub const REBASING: Address = address!("00000000000000000000000000000000000d0009
 pub const COLLECTIBLE: Address = address!("00000000000000000000000000000000000d000a");
 /// Its `Transfer` has one topic and 96 bytes of data.
 pub const UNINDEXED: Address = address!("00000000000000000000000000000000000d000b");
-/// Correct until told otherwise: paused, blocked addresses, other decimals, another manner from a height on.
+/// Correct until a call says otherwise: paused, blocked addresses, other decimals, another manner from a height on.
 pub const MANAGED: Address = address!("00000000000000000000000000000000000d000c");
 /// Another contract with the name, the symbol and the decimals of [`DOLLAR`].
 pub const LOOKALIKE: Address = address!("00000000000000000000000000000000000d000d");

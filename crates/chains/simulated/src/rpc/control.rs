@@ -23,7 +23,7 @@
 //! | `sim_lie` | lie, how often or `always` (1), node (0) | null |
 //! | `sim_switchOff`, `sim_switchOn` | `flatTraces`, `traces` or `blockReceipts`, node (0) | null |
 //! | `sim_heal` | node (0) | null |
-//! | `sim_lies` | | how often each lie was told |
+//! | `sim_lies` | | how often each lie was given |
 //!
 //! `evm_mine`, `anvil_mine` and `hardhat_mine` make blocks, too, for tools that know other development nodes.
 

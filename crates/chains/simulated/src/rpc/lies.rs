@@ -16,7 +16,7 @@ impl SimulatedChain {
     pub(super) fn lie(&mut self, node: usize, method: &str, params: &Params<'_>, truth: Value) -> Value {
         let about = params.address(0).ok();
         let is_of = |of: &Option<Address>, about: Option<Address>| of.is_none() || *of == about;
-        let told = self.nodes.take_lie(node, |lie| {
+        let replaced = self.nodes.take_lie(node, |lie| {
             let mut answer = truth.clone();
             match (method, lie) {
                 ("eth_getBalance", NodeLie::Balance { of, by }) if is_of(of, about) => distort(&mut answer, *by)?,
@@ -46,7 +46,7 @@ impl SimulatedChain {
             }
             (answer != truth).then_some(answer)
         });
-        told.unwrap_or(truth)
+        replaced.unwrap_or(truth)
     }
 
     /// Where a lying node sees the marks, if this request names one.

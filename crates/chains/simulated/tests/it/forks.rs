@@ -120,7 +120,7 @@ fn words_that_no_header_covers_are_told_wrongly_and_then_rightly() {
     let word = |number: u64| json!(B256::from(U256::from(number)));
     let us = player(0).address();
     let call = json!({ "from": us, "to": HOUSE, "value": "0x1" });
-    for (lie, method, params, truth, told) in [
+    for (lie, method, params, truth, answered) in [
         (
             NodeLie::Balance { of: Some(HOUSE), by: add(7) },
             "eth_getBalance",
@@ -154,11 +154,11 @@ fn words_that_no_header_covers_are_told_wrongly_and_then_rightly() {
         assert_eq!(ask(&mut chain, 0, method, params.clone()), truth);
         chain.lie_from(1, lie.clone(), 1);
         assert_eq!(ask(&mut chain, 0, method, params.clone()), truth, "only node 1 lies");
-        assert_eq!(ask(&mut chain, 1, method, params.clone()), told);
+        assert_eq!(ask(&mut chain, 1, method, params.clone()), answered);
         assert_eq!(ask(&mut chain, 1, method, params.clone()), truth, "only once");
         chain.lie_from(1, lie.clone(), UNTIL_HEALED);
         for _ in 0..3 {
-            assert_eq!(ask(&mut chain, 1, method, params.clone()), told);
+            assert_eq!(ask(&mut chain, 1, method, params.clone()), answered);
         }
         chain.heal(1);
         assert_eq!(ask(&mut chain, 1, method, params), truth);
@@ -195,7 +195,7 @@ fn traces_are_told_wrongly_in_both_forms() {
     let receivers = |calls: &Value| {
         calls.as_array().unwrap().iter().map(|call| (call["to"].clone(), call["value"].clone())).collect::<Vec<_>>()
     };
-    let mut told = |lie: Option<NodeLie>| {
+    let mut answered = |lie: Option<NodeLie>| {
         let both = [json!(["latest"]), json!([hash, { "tracer": "callTracer" }])];
         let [flat, nested] = ["trace_block", "debug_traceBlockByHash"].map(|method| {
             lie.iter().for_each(|lie| chain.lie_from(1, lie.clone(), 1));
@@ -203,24 +203,24 @@ fn traces_are_told_wrongly_in_both_forms() {
         });
         (flat, nested)
     };
-    let (flat, nested) = told(None);
+    let (flat, nested) = answered(None);
     let index = nested.as_array().unwrap().iter().position(|traced| traced["result"]["calls"].is_array()).unwrap();
     let inner = receivers(&nested[index]["result"]["calls"]);
     assert_eq!((flat.as_array().unwrap().len(), inner.len()), (5, 3));
 
-    let (flat, nested) = told(Some(NodeLie::TransferOmitted { to: Some(HOUSE) }));
+    let (flat, nested) = answered(Some(NodeLie::TransferOmitted { to: Some(HOUSE) }));
     assert_eq!(flat.as_array().unwrap().len(), 4);
     assert_eq!(receivers(&nested[index]["result"]["calls"]), inner[..2]);
 
-    let (flat, nested) = told(Some(NodeLie::TransferInvented { to: HOUSE, value: U256::from(1_000) }));
+    let (flat, nested) = answered(Some(NodeLie::TransferInvented { to: HOUSE, value: U256::from(1_000) }));
     let invented = |calls: &Value| calls.as_array().unwrap().iter().any(|call| call["action"]["value"] == "0x3e8");
     assert!(invented(&flat));
     assert!(nested.to_string().contains(r#""value":"0x3e8""#));
 
-    let (flat, nested) = told(Some(NodeLie::TraceError));
+    let (flat, nested) = answered(Some(NodeLie::TraceError));
     assert!(flat.as_array().unwrap().iter().any(|call| call["action"].is_null() && call["error"].is_string()));
     assert_eq!(nested[1]["error"], "historical state is not available");
-    let (_, nested) = told(Some(NodeLie::TraceMissing));
+    let (_, nested) = answered(Some(NodeLie::TraceMissing));
     assert_eq!(nested.as_array().unwrap().len(), 1);
 }
 

@@ -42,8 +42,8 @@ fn check(token: Address, logs: &[(usize, usize)], arrives: u64) {
         ask(chain, "eth_call", json!([{ "to": token, "input": input }, { "blockHash": hash }]))
     };
     let head = chain.head().number();
-    let told = [held(&mut chain, head), held(&mut chain, head - 1)];
-    assert_eq!(told, [json!(B256::from(wei(arrives))), json!(B256::ZERO)], "{token}");
+    let answered = [held(&mut chain, head), held(&mut chain, head - 1)];
+    assert_eq!(answered, [json!(B256::from(wei(arrives))), json!(B256::ZERO)], "{token}");
 }
 
 #[test]

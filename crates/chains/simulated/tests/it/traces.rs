@@ -254,8 +254,8 @@ fn the_transfers_of_both_traces_are_the_changes_of_the_balances() {
         assert_eq!(flat, nested);
         let number = chain.head().number();
         let delta = chain.balance(W) - chain.balance_at(W, number - 1);
-        let told: U256 = flat.iter().filter(|(to, _)| to == "W").map(|(_, value)| *value).sum();
-        assert_eq!(told, delta);
+        let traced: U256 = flat.iter().filter(|(to, _)| to == "W").map(|(_, value)| *value).sum();
+        assert_eq!(traced, delta);
         let mut real = BTreeMap::<String, U256>::new();
         chain.head().transactions[0]
             .coin_moves()
